@@ -55,6 +55,7 @@ var (
 	ErrNumber    = errors.New("a number would change on its way through a 64-bit float and is no integer of up to 128 digits")
 	ErrNotObject = errors.New("not a JSON object")
 	ErrMember    = errors.New("an object has a member that its type does not know")
+	ErrNull      = errors.New("a member is null where it must have a value or be absent")
 	ErrShape     = errors.New("a value has another type than its member wants")
 )
 
@@ -66,6 +67,9 @@ type Limits struct {
 	// only pass on; in names and descriptions it serves to truncate what a
 	// person sees.
 	AllowNUL bool
+	// NoNull refuses null everywhere: readers disagree on whether a member that
+	// is null is there. For closed sets, where members are there or absent.
+	NoNull bool
 }
 
 func (l Limits) orDefault() Limits {

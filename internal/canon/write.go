@@ -82,6 +82,8 @@ func (w *writer) value() error {
 		return w.literal("true")
 	case c == 'f':
 		return w.literal("false")
+	case c == 'n' && w.lim.NoNull:
+		return ErrNull
 	case c == 'n':
 		return w.literal("null")
 	case c == 0 && w.pos < len(w.in):
