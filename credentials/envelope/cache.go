@@ -79,7 +79,7 @@ func (c *Cache[T]) Open(tok string, now time.Time, live Live[T]) (*T, error) {
 	if len(tok) == 0 || len(tok) > MaxToken {
 		return nil, ErrTokenSize
 	}
-	sum := sha256.Sum256([]byte(tok))
+	sum := tokenSum(tok)
 	s := &c.shard[sum[0]%cacheShards]
 	epoch := c.epoch() // before the lookup: a change during it only costs a miss next time
 	s.mu.RLock()
@@ -97,6 +97,16 @@ func (c *Cache[T]) Open(tok string, now time.Time, live Live[T]) (*T, error) {
 		return nil, err
 	}
 	return e.claims, nil
+}
+
+// tokenSum is the SHA-256 of tok; up to 2 KiB, which handles and labels stay
+// below, it does not allocate.
+func tokenSum(tok string) [32]byte {
+	var buf [2 << 10]byte
+	if len(tok) > len(buf) {
+		return sha256.Sum256([]byte(tok))
+	}
+	return sha256.Sum256(buf[:copy(buf[:], tok)])
 }
 
 func (s *cacheShard[T]) put(sum [32]byte, e cacheEntry[T]) {
