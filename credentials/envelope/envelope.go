@@ -65,6 +65,22 @@ func (t Type) Max() int {
 	return 0
 }
 
+// Role is the role whose keys sign this type; empty for types that others than
+// the service sign (holders, sites, operators, observers, approvers).
+func (t Type) Role() credentials.Role {
+	switch t {
+	case Handle:
+		return credentials.RoleHandle
+	case Label:
+		return credentials.RoleLabel
+	case KeySet, RootChange:
+		return credentials.RoleRoot
+	case Freshness:
+		return credentials.RoleKeySet
+	}
+	return ""
+}
+
 // An Alg is a signature algorithm by its JOSE name.
 type Alg string
 

@@ -215,3 +215,21 @@ func explainJWK(data []byte, cause error) error {
 	}
 	return fmt.Errorf("%w: %w", ErrJWK, cause)
 }
+
+// Members are the members of the key's JWK, as claims hold it.
+func (k Key) Members() credentials.PublicJWK {
+	var m credentials.PublicJWK
+	if jwk := k.JWK(); jwk != nil && canon.Unmarshal(jwk, &m, canon.Limits{}) != nil {
+		return credentials.PublicJWK{}
+	}
+	return m
+}
+
+// FromMembers makes a key of the members in claims, as strictly as ParseJWK.
+func FromMembers(m credentials.PublicJWK) (Key, error) {
+	raw, err := canon.Marshal(m)
+	if err != nil {
+		return Key{}, ErrJWK
+	}
+	return ParseJWK(raw)
+}
