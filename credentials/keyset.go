@@ -22,6 +22,14 @@ const (
 	RoleState      Role = "state"
 )
 
+// Roles lists all roles, root first.
+func Roles() []Role {
+	return []Role{RoleRoot, RoleHandle, RoleLabel, RoleKeySet, RoleCheckpoint, RoleState}
+}
+
+// KnownRole reports whether r is a role.
+func KnownRole(r Role) bool { return slices.Contains(Roles(), r) }
+
 // A KeyState is where a key stands. The empty state is that of no key.
 type KeyState string
 
@@ -90,7 +98,6 @@ func (c *KeySetClaims) Check() error {
 	if len(c.Keys) == 0 || len(c.Keys) > MaxKeys {
 		return fmt.Errorf("%w: a list has 1 to %d keys", ErrClaims, MaxKeys)
 	}
-	roles := []Role{RoleRoot, RoleHandle, RoleLabel, RoleKeySet, RoleCheckpoint, RoleState}
 	states := []KeyState{KeyPending, KeyPublished, KeyActive, KeyRetiring, KeyRetired, KeyRevoked}
 	seen := make(map[KeyID]bool, len(c.Keys))
 	for _, k := range c.Keys {
@@ -101,7 +108,7 @@ func (c *KeySetClaims) Check() error {
 			return fmt.Errorf("%w: keys: one key is listed twice", ErrClaims)
 		}
 		seen[k.Kid] = true
-		if !slices.Contains(roles, k.Role) || !slices.Contains(states, k.State) {
+		if !KnownRole(k.Role) || !slices.Contains(states, k.State) {
 			return fmt.Errorf("%w: keys: role or state is unknown", ErrClaims)
 		}
 		if k.Since < 0 || k.Since > MaxInt || k.Ends < 0 || k.Ends > MaxInt {

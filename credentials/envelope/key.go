@@ -64,7 +64,12 @@ func NewKey(pub crypto.PublicKey) (Key, error) {
 
 func thumbprint(jwk []byte) credentials.KeyID {
 	sum := sha256.Sum256(jwk)
-	return credentials.KeyID(b64.EncodeToString(sum[:]))
+	return ThumbprintText(sum[:])
+}
+
+// ThumbprintText is the key id of a thumbprint, a SHA-256.
+func ThumbprintText(sum []byte) credentials.KeyID {
+	return credentials.KeyID(b64.EncodeToString(sum))
 }
 
 // JWK is the canonical public JWK, the input of the thumbprint (RFC 7638
