@@ -1,0 +1,174 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/pratique-dev/pratique/registry/store"
+)
+
+// Committer is the smallest writer there can be: one goroutine takes all
+// entries that queued up during the previous commit as one batch. It catches
+// up after a conflict and tries again; after an unknown outcome it fails the
+// batch, as the caller of a real writer would have to ask by command id.
+type Committer struct {
+	s     store.Store
+	turns store.Turns // may be nil
+	queue chan job
+	done  chan struct{}
+	once  sync.Once
+	tree  *Tree
+}
+
+type job struct {
+	entry []byte
+	reply chan result
+}
+
+type result struct {
+	index uint64
+	err   error
+}
+
+// NewCommitter folds what s holds and starts the goroutine. fair takes a turn
+// after each conflict.
+func NewCommitter(s store.Store, fair bool) (*Committer, error) {
+	c := &Committer{s: s, queue: make(chan job, 1024), done: make(chan struct{}), tree: new(Tree)}
+	if fair {
+		c.turns, _ = s.(store.Turns)
+	}
+	if err := c.catchUp(); err != nil {
+		return nil, err
+	}
+	go c.run()
+	return c, nil
+}
+
+// Do appends one entry and returns its index once it is durable.
+func (c *Committer) Do(entry []byte) (uint64, error) {
+	j := job{entry: entry, reply: make(chan result, 1)}
+	c.queue <- j
+	r := <-j.reply
+	return r.index, r.err
+}
+
+// Close ends the goroutine. No Do may be running or follow.
+func (c *Committer) Close() {
+	c.once.Do(func() { close(c.queue) })
+	<-c.done
+}
+
+func (c *Committer) run() {
+	defer close(c.done)
+	for j := range c.queue {
+		jobs := []job{j}
+	more:
+		for len(jobs) < 256 {
+			select {
+			case j, ok := <-c.queue:
+				if !ok {
+					break more
+				}
+				jobs = append(jobs, j)
+			default:
+				break more
+			}
+		}
+		first, err := c.commit(jobs)
+		for i, j := range jobs {
+			j.reply <- result{first + uint64(i), err}
+		}
+	}
+}
+
+func (c *Committer) commit(jobs []job) (first uint64, err error) {
+	release := func() {}
+	defer func() { release() }()
+	b := store.Batch{}
+	for _, j := range jobs {
+		b.Entries = append(b.Entries, j.entry)
+	}
+	ctx := context.Background()
+	for {
+		prev, next := c.tree.Head(), c.tree.Clone()
+		for _, e := range b.Entries {
+			next.Add(e)
+		}
+		err := c.s.Append(ctx, prev, next.Head(), b)
+		if err == nil {
+			c.tree = next
+			return prev.Size, nil
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			return 0, errors.Join(err, c.catchUp())
+		}
+		release()
+		release = func() {}
+		if c.turns != nil {
+			if release, err = c.turns.Turn(ctx); err != nil {
+				return 0, err
+			}
+		}
+		if err := c.catchUp(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+func (c *Committer) catchUp() error {
+	h, err := c.s.Head(context.Background())
+	if err != nil {
+		return err
+	}
+	return Fold(c.s, c.tree, h)
+}
+
+// Fold reads on from the tree up to h and compares the roots: what everybody
+// who follows a log does.
+func Fold(s store.Store, t *Tree, h store.Head) error {
+	for t.size < h.Size {
+		es, err := s.Read(context.Background(), t.size, int(min(1024, h.Size-t.size)))
+		if err != nil {
+			return err
+		}
+		if len(es) == 0 {
+			return fmt.Errorf("storetest: no entries at %d below %d", t.size, h.Size)
+		}
+		for _, e := range es {
+			t.Add(e)
+		}
+	}
+	if t.Head() != h {
+		return fmt.Errorf("storetest: head says %d %x, entries make %d %x", h.Size, h.Root[:4], t.size, t.root4())
+	}
+	return nil
+}
+
+func (t *Tree) root4() []byte {
+	h := t.Head()
+	return h.Root[:4]
+}
+
+// Entries reads the whole log, and errs when entries and head disagree.
+func Entries(s store.Store) ([][]byte, error) {
+	h, err := s.Head(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	var all [][]byte
+	if h.Size > 0 {
+		if all, err = s.Read(context.Background(), 0, int(h.Size)); err != nil {
+			return nil, err
+		}
+	}
+	var t Tree
+	for _, e := range all {
+		t.Add(e)
+	}
+	if t.Head() != h {
+		return nil, fmt.Errorf("storetest: head says %d %x, entries make %d %x", h.Size, h.Root[:4], t.size, t.root4())
+	}
+	return all, nil
+}
