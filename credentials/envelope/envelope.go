@@ -18,6 +18,7 @@ import (
 	"errors"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/credentials/internal/form"
 )
 
 // A Type is the typ of a token, exact and case-sensitive. One type never passes
@@ -51,7 +52,6 @@ func Types() []Type {
 const (
 	MaxToken     = 16 << 10
 	MaxListToken = 512 << 10
-	maxHeader    = 1 << 10
 )
 
 // Max is the longest token of this type, in bytes; 0 for an unknown type.
@@ -95,16 +95,16 @@ const (
 // repeats any of it.
 var (
 	ErrType         = errors.New("token type is not known, or not one to be used here")
-	ErrTokenSize    = errors.New("token is empty or longer than its type allows")
-	ErrBlank        = errors.New("white space or a line end stands in or around the token")
+	ErrTokenSize    = form.ErrTokenSize
+	ErrBlank        = form.ErrBlank
 	ErrTokenBOM     = errors.New("token text is UTF-16 or has a byte order mark inside; save it as plain UTF-8")
-	ErrSegments     = errors.New("token is not three segments separated by dots")
-	ErrEncoding     = errors.New("a segment is not canonical base64url without padding")
-	ErrHeader       = errors.New("token header is not a strict JSON object")
-	ErrHeaderMember = errors.New("token header has a member that its type does not allow, or lacks one")
+	ErrSegments     = form.ErrSegments
+	ErrEncoding     = form.ErrEncoding
+	ErrHeader       = form.ErrHeader
+	ErrHeaderMember = form.ErrHeaderMember
 	ErrAlg          = errors.New("alg is not the algorithm of the key")
 	ErrTyp          = errors.New("typ is not the type asked for")
-	ErrSignature    = errors.New("signature does not verify")
+	ErrSignature    = form.ErrSignature
 	ErrUnknownKey   = errors.New("kid names no key that is known here")
 	ErrRevokedKey   = errors.New("kid names a revoked key")
 	ErrRetiredKey   = errors.New("kid names a key that is retired or not yet in use")

@@ -1,13 +1,10 @@
 package envelope
 
 import (
-	"fmt"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/pratique-dev/pratique/credentials"
-	"github.com/pratique-dev/pratique/internal/canon"
+	"github.com/pratique-dev/pratique/credentials/internal/form"
 )
 
 // Unverified is a token that has the form of its type. Nothing in it may be
@@ -20,14 +17,6 @@ type Unverified struct {
 	Payload []byte
 }
 
-// header are the members that any header may have.
-type header struct {
-	Alg *string        `json:"alg"`
-	Kid *string        `json:"kid"`
-	Typ *string        `json:"typ"`
-	Jwk jsontext.Value `json:"jwk"`
-}
-
 // Precheck reads a compact JWS so strictly that no two JOSE libraries can
 // disagree about the rest. tok holds the token and nothing else: white space
 // around it is ErrBlank (see ParseToken). The header has exactly alg, kid and
@@ -35,35 +24,14 @@ type header struct {
 func Precheck(tok string, typ Type) (Unverified, error) {
 	var u Unverified
 	limit := typ.Max()
-	switch {
-	case limit == 0:
+	if limit == 0 {
 		return u, ErrType
-	case tok == "" || len(tok) > limit:
-		return u, ErrTokenSize
-	case strings.ContainsAny(tok, " \t\r\n\v\f"):
-		return u, ErrBlank
 	}
-	head, rest, _ := strings.Cut(tok, ".")
-	body, sig, ok := strings.Cut(rest, ".")
-	if !ok || head == "" || body == "" || strings.Contains(sig, ".") {
-		return u, ErrSegments
-	}
-	rawHead, err := b64.DecodeString(head)
+	header, payload, err := form.Split(tok, limit)
 	if err != nil {
-		return u, ErrEncoding
+		return u, err
 	}
-	payload, err := b64.DecodeString(body)
-	if err != nil {
-		return u, ErrEncoding
-	}
-	var rawSig [64]byte // both algorithms have 64 bytes
-	if len(sig) != 86 {
-		return u, ErrSignature
-	}
-	if _, err := b64.Decode(rawSig[:], []byte(sig)); err != nil {
-		return u, ErrEncoding
-	}
-	u, err = checkHeader(rawHead, typ)
+	u, err = checkHeader(header, typ)
 	if err != nil {
 		return Unverified{}, err
 	}
@@ -72,12 +40,9 @@ func Precheck(tok string, typ Type) (Unverified, error) {
 }
 
 func checkHeader(raw []byte, typ Type) (Unverified, error) {
-	var h header
-	if len(raw) > maxHeader {
-		return Unverified{}, ErrHeader
-	}
-	if err := canon.Unmarshal(raw, &h, canon.Limits{Bytes: maxHeader, Depth: 3, NoNull: true}); err != nil {
-		return Unverified{}, explainHeader(err)
+	h, err := form.ParseHeader(raw)
+	if err != nil {
+		return Unverified{}, err
 	}
 	switch {
 	case h.Alg == nil || h.Typ == nil:
@@ -91,7 +56,6 @@ func checkHeader(raw []byte, typ Type) (Unverified, error) {
 	if u.Alg != EdDSA && u.Alg != ES256 {
 		return Unverified{}, ErrAlg
 	}
-	var err error
 	if typ != Proof {
 		u.KeyID, err = credentials.ParseKeyID(*h.Kid)
 		return u, err
@@ -103,15 +67,6 @@ func checkHeader(raw []byte, typ Type) (Unverified, error) {
 		return Unverified{}, ErrAlg
 	}
 	return u, nil
-}
-
-// explainHeader names why a header was refused. A member that is not known here
-// stays unnamed: names in a header are the sender's text.
-func explainHeader(cause error) error {
-	if cause == canon.ErrMember {
-		return ErrHeaderMember
-	}
-	return fmt.Errorf("%w: %w", ErrHeader, cause)
 }
 
 func hasLineEnd(s string) bool { return strings.ContainsAny(s, "\r\n") }
