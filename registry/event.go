@@ -86,11 +86,12 @@ type ReasonData struct {
 	Last   uint64                  `json:"last,omitzero"`
 }
 
-// RecoveredData is the data of principal.recovered: every tool of From is
-// To's from here on, one generation up.
+// RecoveredData is the data of principal.recovered: a tool.transferred of every
+// live tool of From follows in the same batch.
 type RecoveredData struct {
-	From credentials.PrincipalID `json:"from"`
-	To   credentials.PrincipalID `json:"to"`
+	From   credentials.PrincipalID `json:"from"`
+	To     credentials.PrincipalID `json:"to"`
+	Accept credentials.TokenID     `json:"accept,omitzero"` // the new key's statement, spent
 }
 
 // AgentData is the data of the agent events. Secret is the digest of the

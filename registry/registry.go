@@ -94,5 +94,5 @@ type Quotas struct {
 
 // DefaultQuotas are the quotas of a registry that names none.
 func DefaultQuotas() Quotas {
-	return Quotas{NamesPerOrigin: 2000, ToolsPerOwner: 100_000, Overwrites: 600, DelegationsTool: 64, ContestsPerName: 16, PrincipalsOrigin: 256}
+	return Quotas{NamesPerOrigin: 2000, ToolsPerOwner: 50_000, Overwrites: 600, DelegationsTool: 64, ContestsPerName: 16, PrincipalsOrigin: 256}
 }

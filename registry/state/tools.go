@@ -1,0 +1,202 @@
+package state
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/registry"
+)
+
+// ReasonTopology is the reason of a revocation by which an origin's topology
+// took a name from whoever held it: the name is not kept for them.
+const ReasonTopology = "topology"
+
+func (t *Txn) applyTool(index uint64, e *registry.Event, d *registry.ToolData) error {
+	if e.Type == registry.ToolRegistered {
+		return t.applyRegistered(index, e, d)
+	}
+	old, err := t.Tool(d.ID)
+	if err != nil {
+		return fmt.Errorf("%w: tool %s: %w", ErrApply, d.ID, err)
+	}
+	if d.N != old.Events+1 || d.Last != old.Index {
+		return fmt.Errorf("%w: tool %s: event %d after %d, previous at %d not %d", ErrApply, d.ID, d.N, old.Events, d.Last, old.Index)
+	}
+	if !old.Live {
+		return fmt.Errorf("%w: tool %s was revoked", ErrApply, d.ID)
+	}
+	switch e.Type {
+	case registry.ToolOverwritten:
+		return t.applyOverwritten(index, e, old, d)
+	case registry.ToolRevoked:
+		return t.applyRevoked(index, e, old, d)
+	case registry.HandlesRevoked:
+		if d.Gen != old.Gen+1 {
+			return fmt.Errorf("%w: generation %d after %d", ErrApply, d.Gen, old.Gen)
+		}
+		x := touched(old, index, e)
+		x.Gen = d.Gen
+		x.Seq = index
+		return t.storeTool(index, x)
+	}
+	return t.applyMoved(index, e, old, d)
+}
+
+// touched is a copy of the record with the event counted.
+func touched(old *registry.Tool, index uint64, e *registry.Event) *registry.Tool {
+	x := *old
+	x.Events++
+	x.Index = index
+	x.Changed = e.At
+	return &x
+}
+
+func (t *Txn) applyRegistered(index uint64, e *registry.Event, d *registry.ToolData) error {
+	if d.N != 1 || d.Last != 0 || d.Gen != 1 || d.Ver != 1 || d.Mdg.IsZero() {
+		return fmt.Errorf("%w: first event of tool %s", ErrApply, d.ID)
+	}
+	if _, err := t.Tool(d.ID); err == nil {
+		return fmt.Errorf("%w: tool %s exists", ErrApply, d.ID)
+	}
+	if err := t.takeName(d.Origin, d.Name); err != nil {
+		return err
+	}
+	x := &registry.Tool{Origin: t.intern(d.Origin), Name: d.Name, Events: 1, Index: index, Changed: e.At, Level: d.Level, Named: true}
+	x.Tool, x.Owner, x.Digest, x.Gen, x.Ver, x.Seq, x.Live = d.ID, t.internKey(e.By), d.Mdg, 1, 1, index, true
+	x.Publisher = x.Owner
+	x.Content = labels.Uninspected
+	t.hold(x.Owner, x.Origin, 1)
+	return t.storeTool(index, x)
+}
+
+// takeName frees a name that a revoked tool still holds and refuses one that a
+// live tool holds: go-memdb would replace the index entry without a word.
+func (t *Txn) takeName(origin, name string) error {
+	old, err := t.Named(origin, name)
+	if err != nil {
+		return nil // free
+	}
+	if old.Live {
+		return fmt.Errorf("%w: %q at %s is held by %s", ErrApply, name, origin, old.Row.Tool)
+	}
+	x := *old
+	x.Named = false
+	return t.put(tableTools, &x)
+}
+
+func (t *Txn) applyOverwritten(index uint64, e *registry.Event, old *registry.Tool, d *registry.ToolData) error {
+	if d.Base != old.Digest || d.Ver != old.Ver+1 || d.Gen != old.Gen || d.Mdg.IsZero() {
+		return fmt.Errorf("%w: overwrite of tool %s does not follow its version %d", ErrApply, d.ID, old.Ver)
+	}
+	x := touched(old, index, e)
+	x.Digest, x.Ver, x.Seq, x.Level = d.Mdg, d.Ver, index, d.Level
+	x.Publisher = t.internKey(e.By)
+	if !x.Condemned {
+		x.Content = labels.Uninspected // what was judged was the version before
+	}
+	return t.storeTool(index, x)
+}
+
+func (t *Txn) applyRevoked(index uint64, e *registry.Event, old *registry.Tool, d *registry.ToolData) error {
+	if d.Gen != old.Gen+1 {
+		return fmt.Errorf("%w: generation %d after %d", ErrApply, d.Gen, old.Gen)
+	}
+	x := touched(old, index, e)
+	x.Gen, x.Seq, x.Live = d.Gen, index, false
+	if d.Reason == ReasonTopology {
+		x.Named = false
+	} else {
+		x.Kept = e.At/1000 + int64(registry.NameKept.Seconds())
+	}
+	t.hold(old.Owner, old.Origin, -1)
+	if err := t.endDelegations(d.ID); err != nil {
+		return err
+	}
+	return t.put(tableTools, x)
+}
+
+func (t *Txn) applyMoved(index uint64, e *registry.Event, old *registry.Tool, d *registry.ToolData) error {
+	if d.Gen != old.Gen+1 || d.From != old.Owner || d.To == "" {
+		return fmt.Errorf("%w: transfer of tool %s from %s", ErrApply, d.ID, d.From)
+	}
+	if _, err := t.Principal(d.To.Principal()); err != nil {
+		return fmt.Errorf("%w: recipient of tool %s: %w", ErrApply, d.ID, err)
+	}
+	if err := t.spend(d.Accept, e.At); err != nil {
+		return err
+	}
+	if last, err := t.Transfer(d.ID); err == nil {
+		if err := t.drop(tableTransfers, last); err != nil {
+			return err
+		}
+	}
+	if e.Type == registry.ToolTransferred {
+		m := &registry.Moved{Tool: d.ID, From: old.Owner, To: t.internKey(d.To), At: e.At, Index: index}
+		if err := t.put(tableTransfers, m); err != nil {
+			return err
+		}
+	}
+	return t.moveTool(index, e, old, d.To, d.Gen)
+}
+
+// moveTool gives a tool to another owner: a new generation ends every handle,
+// and what was known of the tool rested on the owner before (RULES.md 19).
+func (t *Txn) moveTool(index uint64, e *registry.Event, old *registry.Tool, to credentials.KeyID, gen uint64) error {
+	x := touched(old, index, e)
+	x.Owner, x.Gen, x.Seq, x.Reset = t.internKey(to), gen, index, index
+	x.Publisher = x.Owner
+	if !x.Live {
+		return t.put(tableTools, x)
+	}
+	if !x.Condemned {
+		x.Content = labels.Uninspected
+	}
+	t.hold(old.Owner, old.Origin, -1)
+	t.hold(x.Owner, x.Origin, 1)
+	if err := t.endDelegations(x.Row.Tool); err != nil {
+		return err
+	}
+	return t.storeTool(index, x)
+}
+
+func (t *Txn) endDelegations(tool credentials.ToolID) error {
+	for _, d := range collect(t.Delegations(tool)) {
+		if err := t.drop(tableDelegations, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeTool writes a changed record with its standing weighed anew.
+func (t *Txn) storeTool(index uint64, x *registry.Tool) error {
+	t.weigh(x)
+	return t.put(tableTools, x)
+}
+
+// collect ends an iteration before the tables are changed under it.
+func collect[T any](s iter.Seq[*T]) []*T {
+	var out []*T
+	for x := range s {
+		out = append(out, x)
+	}
+	return out
+}
+
+// intern shares the text of an origin between the records that name it.
+func (t *Txn) intern(origin string) string {
+	for x := range t.AtOrigin(origin, "") {
+		return x.Origin
+	}
+	return origin
+}
+
+// internKey shares the text of a thumbprint with its principal's record.
+func (t *Txn) internKey(k credentials.KeyID) credentials.KeyID {
+	if p, err := t.Principal(k.Principal()); err == nil {
+		return p.ID.Key()
+	}
+	return k
+}
