@@ -122,7 +122,17 @@ func (w *walk) entryProblem(k Kind, index, count uint64, detail string) {
 }
 
 // finish says what the end of the log shows.
-func (w *walk) finish() {
+func (w *walk) finish(ctx context.Context) error {
+	// The head was read first, so it may only be behind what was read later if
+	// the log has grown: then it has moved by now.
+	size, _, notes, ok, err := w.a.AuditHead(ctx)
+	if err != nil {
+		return err
+	}
+	if w.headOK && (!ok || size < w.head.Size) {
+		w.problem(KindHead, size, 1, "head row changed from size %d during the walk", w.head.Size)
+		ok = false
+	}
 	w.rep.Size = w.next
 	if !w.lost && len(w.bad) == 0 {
 		w.rep.Root = w.tree.Head().Root
@@ -130,22 +140,33 @@ func (w *walk) finish() {
 	if len(w.wrong) > 0 {
 		w.problem(KindChanged, w.good, w.wrong[0].Size-w.good, "entries do not fold to the signed root of checkpoint row %d, though each agrees with its check", w.wrong[0].n)
 	}
+	if w.headOK && ok {
+		w.finishHead(size, notes)
+	}
 	end := w.newest
 	if w.headOK {
 		end = max(end, w.head.Size)
-		if w.head.Size < w.newest {
-			w.problem(KindHead, w.head.Size, 1, "head row is older than the checkpoint of size %d", w.newest)
-		}
 	}
-	switch {
-	case w.next < end:
+	if w.next < end {
 		w.entryProblem(KindMissing, w.next, end-w.next, "rows are missing at the end")
-	case w.next > end && w.headOK:
-		w.entryProblem(KindChanged, end, w.next-end, "rows lie beyond the head")
 	}
 	for _, a := range w.anchors {
 		if a.from == fromOutside && a.Size > w.next {
 			w.problem(KindRollback, w.next, a.Size-w.next, "log is shorter than a checkpoint of size %d kept elsewhere", a.Size)
 		}
+	}
+	return nil
+}
+
+// finishHead compares what was found with what the head row says now.
+func (w *walk) finishHead(size, notes uint64) {
+	if notes < w.rows {
+		w.problem(KindHead, size, 1, "head row counts %d checkpoints of %d", notes, w.rows)
+	}
+	if size < w.newest {
+		w.problem(KindHead, size, 1, "head row is older than the checkpoint of size %d", w.newest)
+	}
+	if end := max(size, w.newest); w.next > end {
+		w.entryProblem(KindChanged, end, w.next-end, "rows lie beyond the head")
 	}
 }
