@@ -34,6 +34,10 @@ type Key struct {
 	Public crypto.PublicKey // ed25519.PublicKey or *ecdsa.PublicKey on P-256
 }
 
+// maxJWK is the longest JWK that is looked at: a private RSA key of 4096 bits
+// still fits, so that its refusal can say what it is.
+const maxJWK = 8 << 10
+
 var b64 = base64.RawURLEncoding.Strict()
 
 // NewKey takes an Ed25519 or P-256 public key. Points off the curve, of low
@@ -139,7 +143,7 @@ func ParseJWK(data []byte) (Key, error) {
 // is checked at once (proofs), the test would add nothing.
 func parseJWK(data []byte) (Key, error) {
 	var j jwk
-	if err := canon.Unmarshal(data, &j, canon.Limits{Bytes: 1 << 10, Depth: 2, NoNull: true}); err != nil {
+	if err := canon.Unmarshal(data, &j, canon.Limits{Bytes: maxJWK, Depth: 2, NoNull: true}); err != nil {
 		return Key{}, explainJWK(data, err)
 	}
 	k, err := j.point()

@@ -81,8 +81,15 @@ type Header struct {
 // ParseHeader reads a header. Members that Header does not have (jku, x5u, x5c,
 // crit, b64, zip, cty, any other) are ErrHeaderMember, and stay unnamed: they
 // are the sender's text.
+//
+// White space around the object is ErrHeader: jwx does not verify the bytes it
+// received but what its decoder kept of them, which is without that space. It
+// accepts a header with a blank put before it, and refuses one signed so.
 func ParseHeader(raw []byte) (Header, error) {
 	var h Header
+	if len(raw) < 2 || raw[0] != '{' || raw[len(raw)-1] != '}' {
+		return Header{}, ErrHeader
+	}
 	err := canon.Unmarshal(raw, &h, canon.Limits{Bytes: maxHeader, Depth: 3, NoNull: true})
 	switch {
 	case errors.Is(err, canon.ErrMember):
