@@ -14,6 +14,9 @@ import (
 // up after a conflict and tries again; after an unknown outcome it fails the
 // batch, as the caller of a real writer would have to ask by command id.
 type Committer struct {
+	// Extra, if set before the first Do, adds content and notes to each batch.
+	Extra func(next store.Head, b *store.Batch)
+
 	s     store.Store
 	turns store.Turns // may be nil
 	queue chan job
@@ -63,24 +66,29 @@ func (c *Committer) Close() {
 func (c *Committer) run() {
 	defer close(c.done)
 	for j := range c.queue {
-		jobs := []job{j}
-	more:
-		for len(jobs) < 256 {
-			select {
-			case j, ok := <-c.queue:
-				if !ok {
-					break more
-				}
-				jobs = append(jobs, j)
-			default:
-				break more
-			}
-		}
+		jobs := take(j, c.queue)
 		first, err := c.commit(jobs)
 		for i, j := range jobs {
 			j.reply <- result{first + uint64(i), err}
 		}
 	}
+}
+
+// take adds what is queued already, up to a bound.
+func take(j job, queue chan job) []job {
+	jobs := []job{j}
+	for len(jobs) < 256 {
+		select {
+		case j, ok := <-queue:
+			if !ok {
+				return jobs
+			}
+			jobs = append(jobs, j)
+		default:
+			return jobs
+		}
+	}
+	return jobs
 }
 
 func (c *Committer) commit(jobs []job) (first uint64, err error) {
@@ -96,7 +104,11 @@ func (c *Committer) commit(jobs []job) (first uint64, err error) {
 		for _, e := range b.Entries {
 			next.Add(e)
 		}
-		err := c.s.Append(ctx, prev, next.Head(), b)
+		batch := store.Batch{Entries: b.Entries}
+		if c.Extra != nil {
+			c.Extra(next.Head(), &batch)
+		}
+		err := c.s.Append(ctx, prev, next.Head(), batch)
 		if err == nil {
 			c.tree = next
 			return prev.Size, nil

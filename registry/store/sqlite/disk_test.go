@@ -1,0 +1,245 @@
+package sqlite
+
+import (
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"sync"
+)
+
+// disk is a file system in memory that keeps apart what programs see and what
+// would survive a power cut: only what was synced, plus, when it is torn, any
+// part of what was not.
+type disk struct {
+	mu    sync.Mutex
+	rng   *rand.Rand
+	names map[string]*inode // what programs see
+	kept  map[string]*inode // names that survive: those of the last folder sync
+	lie   bool              // syncs do nothing: the control
+	dead  bool              // the power is off: everything fails
+	ops   int               // writes, truncations and syncs so far
+	cutAt int               // the power goes off before this operation; 0 is never
+	torn  bool
+	after map[string][]byte // the files as the next start finds them
+
+	fail  func(op op, name string) int32 // injects a result code; nil or 0 is none
+	syncs int
+}
+
+type op string
+
+const (
+	opWrite    op = "write"
+	opSync     op = "sync"
+	opTruncate op = "truncate"
+)
+
+type inode struct {
+	live, kept []byte
+	locks      dbLocks
+	shm        shm
+}
+
+func newDisk(seed uint64, files map[string][]byte) *disk {
+	d := &disk{rng: rand.New(rand.NewPCG(seed, 1)), names: map[string]*inode{}}
+	for name, b := range files {
+		d.names[name] = &inode{live: append([]byte(nil), b...), kept: append([]byte(nil), b...)}
+	}
+	d.kept = maps.Clone(d.names)
+	return d
+}
+
+const (
+	rcOK       = 0
+	rcIO       = 10
+	rcFull     = 13
+	rcFsync    = 10 | 4<<8
+	rcBusy     = 5
+	rcNotFound = 12
+	rcCantOpen = 14
+	rcShort    = 10 | 2<<8
+)
+
+// change counts an operation that changes something, and says whether it may
+// go on. A write that the power cut meets is seen by the disk in part.
+func (d *disk) change(o op, name string, do func()) int32 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.dead {
+		return rcIO
+	}
+	if d.fail != nil {
+		if rc := d.fail(o, name); rc != 0 {
+			return rc
+		}
+	}
+	d.ops++
+	if d.cutAt != 0 && d.ops >= d.cutAt {
+		if o != opSync { // half of the time it has reached the cache
+			if d.rng.IntN(2) == 0 {
+				do()
+			}
+		}
+		d.cut()
+		return rcIO
+	}
+	do()
+	return rcOK
+}
+
+func (d *disk) sync(f *inode, name string) int32 {
+	return d.change(opSync, name, func() {
+		d.syncs++
+		if d.lie {
+			return
+		}
+		f.kept = append(f.kept[:0:0], f.live...)
+		if strings.HasSuffix(name, "-wal") { // SQLite syncs the folder with a new write-ahead log
+			d.kept = maps.Clone(d.names)
+		}
+	})
+}
+
+// cut works out what the next start will find. d.mu is held.
+func (d *disk) cut() {
+	d.dead = true
+	names := d.kept
+	if d.torn && d.rng.IntN(2) == 0 {
+		names = d.names
+	}
+	d.after = map[string][]byte{}
+	for name, f := range names {
+		b := append([]byte(nil), f.kept...)
+		if d.torn {
+			b = d.tear(f)
+		}
+		d.after[name] = b
+	}
+}
+
+// tear keeps a random subset of the unsynced blocks.
+func (d *disk) tear(f *inode) []byte {
+	b := append([]byte(nil), f.kept...)
+	block := 4096
+	if d.rng.IntN(4) == 0 {
+		block = 512
+	}
+	if len(f.live) < len(b) && d.rng.IntN(2) == 0 {
+		b = b[:len(f.live)]
+	}
+	keep := d.rng.IntN(3) // most, half, few
+	for o := 0; o < len(f.live); o += block {
+		e := min(o+block, len(f.live))
+		if o < len(b) && e <= len(b) && string(b[o:e]) == string(f.live[o:e]) {
+			continue
+		}
+		if d.rng.IntN(4) <= keep {
+			continue
+		}
+		if len(b) < e {
+			b = append(b, make([]byte, e-len(b))...)
+		}
+		copy(b[o:e], f.live[o:e])
+	}
+	return b
+}
+
+func (f *inode) write(b []byte, off int) {
+	if need := off + len(b); need > len(f.live) {
+		f.live = append(f.live, make([]byte, need-len(f.live))...)
+	}
+	copy(f.live[off:], b)
+}
+
+// dbLocks are the five lock states of a database file.
+type dbLocks struct {
+	shared            int
+	reserved, pending *handle
+	exclusive         *handle
+}
+
+func (l *dbLocks) lock(h *handle, level int32) int32 {
+	other := func(o *handle) bool { return o != nil && o != h }
+	switch {
+	case h.level >= level:
+	case level == 1:
+		if other(l.pending) || other(l.exclusive) {
+			return rcBusy
+		}
+		l.shared++
+		h.level = 1
+	case level == 2:
+		if other(l.reserved) {
+			return rcBusy
+		}
+		l.reserved, h.level = h, 2
+	default:
+		if other(l.reserved) || other(l.pending) {
+			return rcBusy
+		}
+		l.pending, h.level = h, 3
+		if l.shared > 1 {
+			return rcBusy
+		}
+		l.exclusive, h.level = h, 4
+	}
+	return rcOK
+}
+
+func (l *dbLocks) unlock(h *handle, level int32) {
+	if h.level <= level {
+		return
+	}
+	for _, p := range []**handle{&l.reserved, &l.pending, &l.exclusive} {
+		if *p == h {
+			*p = nil
+		}
+	}
+	if level == 0 {
+		l.shared--
+	}
+	h.level = level
+}
+
+// shm is the shared memory of the write-ahead log's index, and its eight locks.
+type shm struct {
+	regions []uintptr
+	excl    [8]*handle
+	shared  [8]int
+	users   int
+}
+
+func (s *shm) lock(h *handle, off, n int, lock, exclusive bool) int32 {
+	for i := off; i < off+n; i++ {
+		mine := h.shm[i]
+		switch {
+		case !lock:
+		case exclusive && (s.excl[i] != nil && s.excl[i] != h || s.shared[i] > btoi(mine == 1)):
+			return rcBusy
+		case !exclusive && s.excl[i] != nil && s.excl[i] != h:
+			return rcBusy
+		}
+	}
+	for i := off; i < off+n; i++ {
+		switch {
+		case !lock && h.shm[i] == 2:
+			s.excl[i], h.shm[i] = nil, 0
+		case !lock && h.shm[i] == 1:
+			s.shared[i]--
+			h.shm[i] = 0
+		case lock && exclusive:
+			s.excl[i], h.shm[i] = h, 2
+		case lock && h.shm[i] == 0:
+			s.shared[i]++
+			h.shm[i] = 1
+		}
+	}
+	return rcOK
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
