@@ -1,6 +1,8 @@
 package proof
 
 import (
+	"time"
+
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/credentials/envelope"
 )
@@ -10,8 +12,12 @@ import (
 // value confirms nothing.
 type Confirmed struct {
 	key   envelope.Key
-	op    string
+	op    Op
 	jti   credentials.TokenID
+	iat   int64
+	tool  credentials.ToolID
+	base  credentials.Digest
+	bdg   credentials.Digest
 	ath   [32]byte // SHA-256 of the handle shown with it; zero where there was none
 	token string
 }
@@ -23,10 +29,23 @@ func (c Confirmed) Key() envelope.Key { return c.key }
 func (c Confirmed) Jkt() credentials.KeyID { return c.key.ID }
 
 // Op is the operation that the proof was made for.
-func (c Confirmed) Op() string { return c.op }
+func (c Confirmed) Op() Op { return c.op }
 
 // JTI names the proof, which is good once.
 func (c Confirmed) JTI() credentials.TokenID { return c.jti }
+
+// MadeAt is when the sender's clock says that it made the proof.
+func (c Confirmed) MadeAt() time.Time { return time.Unix(c.iat, 0) }
+
+// ToolID is the tool that the proof is about; empty for operations without one.
+func (c Confirmed) ToolID() credentials.ToolID { return c.tool }
+
+// Base is the digest of the version that the sender wants to replace, for the
+// compare-and-swap with the version there is; zero for operations without one.
+func (c Confirmed) Base() credentials.Digest { return c.base }
+
+// Body is the SHA-256 of the body that the proof covers; zero without one.
+func (c Confirmed) Body() credentials.Digest { return c.bdg }
 
 // Ath is the SHA-256 of the handle that the proof was made for; zero for
 // operations without one.
