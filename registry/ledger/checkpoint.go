@@ -36,6 +36,9 @@ var (
 	ErrKey = errors.New("ledger: not a usable ledger key")
 )
 
+// hash64Len is the length of a hash in base64.
+const hash64Len = 44
+
 // Signature types of c2sp.org/signed-note.
 const (
 	algEd25519  = 1
@@ -242,7 +245,7 @@ func parseHead(text string) (string, Head, error) {
 		return "", Head{}, fmt.Errorf("%w: size", ErrNote)
 	}
 	root, err := base64.StdEncoding.Strict().DecodeString(lines[2])
-	if err != nil || len(root) != sha256.Size {
+	if err != nil || len(root) != sha256.Size || len(lines[2]) != hash64Len { // the decoder skips \r
 		return "", Head{}, fmt.Errorf("%w: root hash", ErrNote)
 	}
 	h.Size = size
@@ -305,7 +308,7 @@ func encodeVerifierKey(name string, alg byte, pub ed25519.PublicKey) string {
 // hash recomputed: a key that names itself wrongly is refused.
 func parseVerifierKey(vkey string, want byte) (note.Verifier, error) {
 	name, rest, _ := strings.Cut(vkey, "+")
-	hash, key64, _ := strings.Cut(rest, "+")
+	_, key64, _ := strings.Cut(rest, "+")
 	key, err := base64.StdEncoding.Strict().DecodeString(key64)
 	if err != nil || !validName(name) || len(key) != 1+ed25519.PublicKeySize {
 		return nil, fmt.Errorf("%w: malformed verifier key", ErrKey)
@@ -314,10 +317,10 @@ func parseVerifierKey(vkey string, want byte) (note.Verifier, error) {
 		return nil, fmt.Errorf("%w: verifier key of type %d, want %d", ErrKey, key[0], want)
 	}
 	pub := ed25519.PublicKey(key[1:])
-	v := &verifierFunc{name: name, hash: keyHash(name, want, pub)}
-	if hash != fmt.Sprintf("%08x", v.hash) {
+	if encodeVerifierKey(name, want, pub) != vkey {
 		return nil, fmt.Errorf("%w: verifier key has the wrong hash", ErrKey)
 	}
+	v := &verifierFunc{name: name, hash: keyHash(name, want, pub)}
 	v.verify = func(msg, sig []byte) bool { return len(sig) == ed25519.SignatureSize && ed25519.Verify(pub, msg, sig) }
 	if want == algCosignV1 {
 		v.verify = func(msg, sig []byte) bool { return verifyCosignature(pub, msg, sig) }

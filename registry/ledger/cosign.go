@@ -38,13 +38,17 @@ func NewCosigner(name string, key crypto.Signer, now func() time.Time) (*Cosigne
 // VerifierKey is the witness's verifier key, of type cosignature/v1.
 func (c *Cosigner) VerifierKey() string { return c.key.verifierKey() }
 
-// cosign returns the signature line for a checkpoint's text.
-func (c *Cosigner) cosign(text string) (string, error) {
+// Cosign returns the signature line for an opened checkpoint.
+func (c *Cosigner) Cosign(cp Checkpoint) (string, error) {
+	text, _, ok := strings.Cut(string(cp.Note), "\n\n")
+	if !ok {
+		return "", fmt.Errorf("%w: no signatures", ErrNote)
+	}
 	t := c.now().Unix()
 	if t < 0 {
 		return "", fmt.Errorf("%w: clock lies before 1970", ErrKey)
 	}
-	sig, err := c.key.Sign(cosignedMessage(uint64(t), []byte(text)))
+	sig, err := c.key.Sign(cosignedMessage(uint64(t), []byte(text+"\n")))
 	if err != nil {
 		return "", fmt.Errorf("ledger: cosign: %w", err)
 	}
@@ -68,22 +72,24 @@ func verifyCosignature(pub ed25519.PublicKey, text, sig []byte) bool {
 	return ed25519.Verify(pub, cosignedMessage(t, text), sig[8:])
 }
 
-// AddCosignatures appends witness signature lines, as AskWitness returns them,
-// to a checkpoint note. Each must verify under one of the policy's witnesses;
-// a line that does not is ErrSignature and nothing is added.
-func (p Policy) AddCosignatures(raw []byte, lines ...string) ([]byte, error) {
+// AddCosignatures adds to a checkpoint note those of the signature lines (as
+// AskWitness returns them) that verify under the policy's witnesses. Lines of
+// unknown keys are ignored, as the protocol asks; a wrong signature of a known
+// witness, or none at all that is known, is ErrSignature and nothing is added.
+func (p Policy) AddCosignatures(raw []byte, lines string) ([]byte, error) {
 	text, _, ok := strings.Cut(string(raw), "\n\n")
 	if !ok {
 		return nil, fmt.Errorf("%w: no signatures", ErrNote)
 	}
+	n, err := note.Open([]byte(text+"\n\n"+lines), note.VerifierList(p.witnesses...))
+	if err != nil {
+		return nil, fmt.Errorf("%w: witness cosignature", ErrSignature)
+	}
 	out := slices.Clone(raw)
-	for _, l := range lines {
-		n, err := note.Open([]byte(text+"\n\n"+l), note.VerifierList(p.witnesses...))
-		if err != nil || len(n.Sigs) != 1 || len(n.UnverifiedSigs) != 0 {
-			return nil, fmt.Errorf("%w: witness cosignature", ErrSignature)
-		}
-		if !strings.Contains(string(out), l) {
-			out = append(out, l...)
+	for _, s := range n.Sigs {
+		const keyID = 5 // base64 digits that hold nearly all of the key's hash
+		if !strings.Contains(string(out), "\n— "+s.Name+" "+s.Base64[:keyID]) {
+			out = append(out, "— "+s.Name+" "+s.Base64+"\n"...)
 		}
 	}
 	return out, nil
