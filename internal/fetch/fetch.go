@@ -182,7 +182,13 @@ func (f *Fetcher) Get(ctx context.Context, rawURL string, types ...string) (*Res
 		return nil, err
 	}
 	var buf bytes.Buffer
-	if _, err := buf.ReadFrom(io.LimitReader(resp.Body, f.opt.MaxBytes+1)); err != nil {
+	_, err = buf.ReadFrom(io.LimitReader(resp.Body, f.opt.MaxBytes+1))
+	if err == nil {
+		// While a connection is being closed for lateness, the server may still
+		// end its answer in an orderly way: late is late.
+		err = own.Err()
+	}
+	if err != nil {
 		return nil, f.failed(ctx, own, err)
 	}
 	if int64(buf.Len()) > f.opt.MaxBytes {
