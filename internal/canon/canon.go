@@ -76,6 +76,7 @@ func (l Limits) orDefault() Limits {
 	if l.Bytes <= 0 {
 		l.Bytes = DefaultBytes
 	}
+	l.Bytes = min(l.Bytes, 1<<27) // offsets are 32 bits wide, and 1e127 grows 26 times
 	if l.Depth <= 0 {
 		l.Depth = DefaultDepth
 	}

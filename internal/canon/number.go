@@ -102,7 +102,7 @@ func parseDecimal(lit []byte) (d decimal, ok bool) {
 	}
 	whole, frac, _ := bytes.Cut(lit, []byte("."))
 	d.exp = len(whole) + exp
-	d.digits = append(append(make([]byte, 0, len(lit)), whole...), frac...)
+	d.digits = append(append(make([]byte, 0, 24), whole...), frac...)
 	lead := len(d.digits) - len(bytes.TrimLeft(d.digits, "0"))
 	d.digits = bytes.TrimRight(d.digits[lead:], "0")
 	d.exp -= lead

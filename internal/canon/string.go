@@ -7,8 +7,8 @@ import (
 )
 
 // str takes one string and appends its canonical form (RFC 8785 section
-// 3.2.2.2). It returns the unescaped text, which may alias in.
-func (w *writer) str() ([]byte, error) {
+// 3.2.2.2). For a name it returns the unescaped text, which may alias in.
+func (w *writer) str(name bool) ([]byte, error) {
 	w.pos++ // the opening quote
 	start := w.pos
 	for w.pos < len(w.in) && plain[w.in[w.pos]] {
@@ -20,7 +20,7 @@ func (w *writer) str() ([]byte, error) {
 		w.pos++
 		return text, nil
 	}
-	return w.slowStr(start)
+	return w.slowStr(start, name)
 }
 
 // plain are the bytes that stand for themselves in and out of a string.
@@ -31,47 +31,40 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-func (w *writer) slowStr(start int) ([]byte, error) {
-	from := start // of the run that is copied as it stands
+// slowStr goes on where the plain run that began at start ended.
+func (w *writer) slowStr(start int, name bool) ([]byte, error) {
 	w.out = append(w.out, '"')
-	var text []byte
-	escaped := false
-	flush := func(to int) {
-		w.out = append(w.out, w.in[from:to]...)
-		if escaped {
-			text = append(text, w.in[from:to]...)
-		}
-	}
+	var text []byte // of a name, once it has an escape
+	from := start   // of the run that is copied as it stands
 	for w.pos < len(w.in) {
 		switch c := w.in[w.pos]; {
+		case plain[c]:
+			w.pos++
 		case c == '"':
-			flush(w.pos)
-			if !escaped {
+			w.out = append(append(w.out, w.in[from:w.pos]...), '"')
+			if text == nil {
 				text = w.in[start:w.pos]
+			} else {
+				text = append(text, w.in[from:w.pos]...)
 			}
-			w.out = append(w.out, '"')
 			w.pos++
 			return text, nil
 		case c == '\\':
-			flush(w.pos)
-			if !escaped {
-				escaped = true
-				text = bytes.Clone(w.in[start:w.pos])
-			}
+			run := w.in[from:w.pos]
+			w.out = append(w.out, run...)
 			r, err := w.escape()
 			if err != nil {
 				return nil, err
 			}
-			text = utf8.AppendRune(text, r)
 			w.out = appendRune(w.out, r)
-			from = w.pos
-		case c < 0x20:
-			if c == 0 {
-				return nil, ErrNUL
+			if name {
+				text = utf8.AppendRune(append(text, run...), r)
 			}
+			from = w.pos
+		case c == 0:
+			return nil, ErrNUL
+		case c < 0x20:
 			return nil, ErrControl
-		case c < utf8.RuneSelf:
-			w.pos++
 		default:
 			r, n := utf8.DecodeRune(w.in[w.pos:])
 			if r == utf8.RuneError && n == 1 {
@@ -83,7 +76,7 @@ func (w *writer) slowStr(start int) ([]byte, error) {
 	return nil, ErrSyntax
 }
 
-var shortEscapes = map[byte]rune{
+var shortEscapes = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
 
@@ -94,12 +87,12 @@ func (w *writer) escape() (rune, error) {
 	}
 	c := w.in[w.pos+1]
 	if c != 'u' {
-		r, ok := shortEscapes[c]
-		if !ok {
+		r := shortEscapes[c]
+		if r == 0 {
 			return 0, ErrSyntax
 		}
 		w.pos += 2
-		return r, nil
+		return rune(r), nil
 	}
 	r, err := w.unit()
 	if err != nil {

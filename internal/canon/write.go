@@ -15,15 +15,19 @@ type writer struct {
 
 	depth   int
 	members []member // of all open objects, innermost last
+	names   []byte   // their names, unescaped
 	scratch []byte   // for reordering one object
 }
 
 // A member is one member of an open object: where its canonical text
-// ("name":value, without comma) lies in out, and its name unescaped.
+// ("name":value, without comma) lies in out, and where its name lies in names.
+// It holds no pointers, so that sorting is cheap.
 type member struct {
-	name       []byte
-	start, end int
+	start, end         uint32
+	nameStart, nameEnd uint32
 }
+
+func (w *writer) name(m member) []byte { return w.names[m.nameStart:m.nameEnd] }
 
 func (w *writer) document() error {
 	if bytes.HasPrefix(w.in, []byte("\xef\xbb\xbf")) || bytes.HasPrefix(w.in, []byte("\xff\xfe")) ||
@@ -74,7 +78,7 @@ func (w *writer) value() error {
 	case c == '[':
 		return w.array()
 	case c == '"':
-		_, err := w.str()
+		_, err := w.str(false)
 		return err
 	case c == '-' || '0' <= c && c <= '9':
 		return w.number()
@@ -157,7 +161,7 @@ func (w *writer) object() error {
 		_, err := w.more('}')
 		return err
 	}
-	first := len(w.members)
+	first, firstName := len(w.members), len(w.names)
 	for {
 		if err := w.member(); err != nil {
 			return err
@@ -170,6 +174,7 @@ func (w *writer) object() error {
 		if err := w.order(first); err != nil {
 			return err
 		}
+		w.names = w.names[:firstName]
 		w.members = w.members[:first]
 		_, err := w.more('}')
 		return err
@@ -180,11 +185,13 @@ func (w *writer) member() error {
 	if w.next() != '"' {
 		return ErrSyntax
 	}
-	start := len(w.out)
-	name, err := w.str()
+	m := member{start: uint32(len(w.out)), nameStart: uint32(len(w.names))}
+	name, err := w.str(true)
 	if err != nil {
 		return err
 	}
+	w.names = append(w.names, name...)
+	m.nameEnd = uint32(len(w.names))
 	if w.next() != ':' {
 		return ErrSyntax
 	}
@@ -193,7 +200,8 @@ func (w *writer) member() error {
 	if err := w.value(); err != nil {
 		return err
 	}
-	w.members = append(w.members, member{name: name, start: start, end: len(w.out)})
+	m.end = uint32(len(w.out))
+	w.members = append(w.members, m)
 	return nil
 }
 
@@ -203,7 +211,7 @@ func (w *writer) order(first int) error {
 	ms := w.members[first:]
 	sorted := true
 	for i := 1; i < len(ms); i++ {
-		switch c := compareUTF16(ms[i-1].name, ms[i].name); {
+		switch c := compareUTF16(w.name(ms[i-1]), w.name(ms[i])); {
 		case c == 0:
 			return ErrDuplicate
 		case c > 0:
@@ -214,11 +222,11 @@ func (w *writer) order(first int) error {
 		return nil
 	}
 	base := ms[0].start
-	slices.SortFunc(ms, func(a, b member) int { return compareUTF16(a.name, b.name) })
+	slices.SortFunc(ms, func(a, b member) int { return compareUTF16(w.name(a), w.name(b)) })
 	w.scratch = w.scratch[:0]
 	for i, m := range ms {
 		if i > 0 {
-			if bytes.Equal(ms[i-1].name, m.name) {
+			if bytes.Equal(w.name(ms[i-1]), w.name(m)) {
 				return ErrDuplicate
 			}
 			w.scratch = append(w.scratch, ',')
