@@ -106,6 +106,34 @@ func TestHandleActionsAreTheFewestOfAllRows(t *testing.T) {
 	}
 }
 
+// What decides does not depend on the order of the rows.
+func TestOrderOfRowsDoesNotMatter(t *testing.T) {
+	p := labels.Publisher(kid('p'))
+	r := func(level credentials.Level, ps ...labels.Publisher) labels.Row {
+		return labels.Row{Name: "*", Publishers: ps, Level: level}
+	}
+	for _, tt := range []struct {
+		name    string
+		a, b    labels.Row
+		level   credentials.Level
+		measure labels.Measure
+	}{
+		{"the least level counts", r(credentials.LevelPoP, p), r(credentials.LevelPoP, "server:"+p), credentials.LevelPoP, labels.Accept},
+		{"the best publisher of a row counts", r(credentials.LevelPoP, p, "server:"+p), r(credentials.LevelPoP, "server:"+p, p), credentials.LevelSrv, labels.Accept},
+		{"given to others goes before too low", r(credentials.LevelSrv, p), r(credentials.LevelPoP, "server"), credentials.LevelPoP, labels.Revoke},
+		{"too low in both", r(credentials.LevelSrv, p), r(credentials.LevelSig, p), credentials.LevelPoP, labels.Veto},
+		{"too low in one", r(credentials.LevelSrv, p), r(credentials.LevelPoP, p), credentials.LevelPoP, labels.Veto},
+	} {
+		for _, rows := range [][]labels.Row{{tt.a, tt.b}, {tt.b, tt.a}} {
+			top := &labels.Topology{Site: kid('s'), Expires: t0.Add(time.Hour), Rows: rows}
+			f := top.Evaluate(labels.Registration{Name: "x", Publisher: kid('p'), Held: true}, t0)
+			if f.Level != tt.level || f.Measure != tt.measure {
+				t.Errorf("%s: %+v", tt.name, f)
+			}
+		}
+	}
+}
+
 // With a further row, or without a publisher, nobody who is covered already
 // stands better than before.
 func TestStricterTopologyNeverPermitsMore(t *testing.T) {
@@ -167,6 +195,11 @@ func TestEnrolledSiteKey(t *testing.T) {
 	}
 	if _, err := labels.OpenTopology(site, body('n', 4), labels.Known{Topology: first, Enrolled: enrolled}, t0); !errors.Is(err, labels.ErrRolledBack) {
 		t.Errorf("enrolled key, lower version: %v", err)
+	}
+	same := newDoc(site, 5, goodRows()...)
+	same.signer = 'n'
+	if _, err := labels.OpenTopology(site, []byte(same.body()), labels.Known{Topology: first, Enrolled: enrolled}, t0); !errors.Is(err, labels.ErrRolledBack) {
+		t.Errorf("enrolled key, same version: %v", err)
 	}
 	if _, err := labels.OpenTopology(site, body('s', 7), labels.Known{Topology: second, Enrolled: enrolled}, t0); !errors.Is(err, labels.ErrSiteKey) {
 		t.Errorf("back to the key before: %v", err)

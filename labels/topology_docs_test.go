@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,34 +34,45 @@ func goodRows() []any {
 	return []any{row("checkout", "pop", "server", string(kid('p'))), row("ads.*", "pop", string(kid('a')))}
 }
 
+// change is the good document, version 6, with a change.
+func change(c func(*doc)) func(origin.Origin) *doc {
+	return func(site origin.Origin) *doc {
+		d := newDoc(site, 6, goodRows()...)
+		c(d)
+		return d
+	}
+}
+
+func rows(rs ...any) func(origin.Origin) *doc {
+	return func(site origin.Origin) *doc { return newDoc(site, 6, rs...) }
+}
+
+func refused(name string, err error, c func(*doc)) reading {
+	return reading{name: name, doc: change(c), err: err, fresh: nothing, known: good}
+}
+
+func served(name string, err error, h func(http.ResponseWriter, *http.Request)) reading {
+	return reading{name: name, serve: h, err: err, fresh: nothing, known: good}
+}
+
+func status(n int) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(n)
+	}
+}
+
+var shop = string(kid('p'))
+
 func readings() []reading {
-	g := func(change func(*doc)) func(origin.Origin) *doc {
-		return func(site origin.Origin) *doc {
-			d := newDoc(site, 6, goodRows()...)
-			change(d)
-			return d
-		}
-	}
-	rows := func(rs ...any) func(origin.Origin) *doc {
-		return func(site origin.Origin) *doc { return newDoc(site, 6, rs...) }
-	}
-	status := func(n int) func(http.ResponseWriter, *http.Request) {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(n)
-		}
-	}
-	refused := func(name string, err error, change func(*doc)) reading {
-		return reading{name: name, doc: g(change), err: err, fresh: nothing, known: good}
-	}
-	served := func(name string, err error, h func(http.ResponseWriter, *http.Request)) reading {
-		return reading{name: name, serve: h, err: err, fresh: nothing, known: good}
-	}
-	shop := string(kid('p'))
+	return slices.Concat(taken(), badClaims(), badDocuments(), badRows(), badChanges(), undelivered())
+}
+
+// taken are the documents that come into force.
+func taken() []reading {
 	return []reading{
-		// What is taken.
-		{name: "good", doc: g(func(*doc) {}), fresh: good},
-		{name: "ends in a second", doc: g(func(d *doc) { d.set("exp", t0.Unix()+1) }), fresh: good},
+		{name: "good", doc: change(func(*doc) {}), fresh: good},
+		{name: "ends in a second", doc: change(func(d *doc) { d.set("exp", t0.Unix()+1) }), fresh: good},
 		{name: "wildcard", doc: rows(row("*", "pop", "server", shop)), fresh: good},
 		{name: "trailing wildcard", doc: rows(row("check*", "pop", "server", shop)), fresh: good},
 		{name: "inner wildcard", doc: rows(row("ch*out", "pop", "server", shop)), fresh: good},
@@ -94,8 +106,12 @@ func readings() []reading {
 			d.signer, d.before = 'm', []any{handover(site, 2, 'r', 's'), handover(site, 6, 's', 'n'), handover(site, 8, 'n', 'm')}
 			return d
 		}, fresh: onlyKey},
+	}
+}
 
-		// What is refused: what was known stays.
+// badClaims are refused whatever was known, which stays.
+func badClaims() []reading {
+	return []reading{
 		refused("expired", credentials.ErrExpired, func(d *doc) { d.set("exp", t0.Unix()-30).set("iat", t0.Unix()-3600).set("nbf", t0.Unix()-3600) }),
 		refused("future", credentials.ErrNotYet, func(d *doc) { d.set("iat", t0.Unix()+60).set("nbf", t0.Unix()+60) }),
 		refused("lives too long", credentials.ErrLife, func(d *doc) { d.set("exp", t0.Unix()+8*86400) }),
@@ -125,6 +141,12 @@ func readings() []reading {
 				return h + "." + base64.RawURLEncoding.EncodeToString(raw) + "." + sig
 			}
 		}),
+	}
+}
+
+// badDocuments are refused before their claims are looked at.
+func badDocuments() []reading {
+	return []reading{
 		refused("key is another", envelope.ErrUnknownKey, func(d *doc) { d.key = signer(envelope.Topology, 'z').Key().JWK() }),
 		refused("private key shown", envelope.ErrPrivateKey, func(d *doc) {
 			d.key = append(bytes.TrimSuffix(signer(envelope.Topology, 's').Key().JWK(), []byte("}")), `,"d":"AAAA"}`...)
@@ -145,6 +167,12 @@ func readings() []reading {
 		refused("deep", canon.ErrDepth, func(d *doc) { d.raw = strings.Repeat(`{"before":`, 100) + "1" + strings.Repeat("}", 100) }),
 		refused("null", labels.ErrTopology, func(d *doc) { d.raw = "null" }),
 		refused("empty", labels.ErrTopology, func(d *doc) { d.raw = "{}" }),
+	}
+}
+
+// badRows are refused for what a row says.
+func badRows() []reading {
+	return []reading{
 		refused("no rows member", labels.ErrRows, func(d *doc) { delete(d.claims, "rows") }),
 		refused("duplicate rows", labels.ErrRows, func(d *doc) { d.set("rows", []any{row("a", "pop"), row("a", "srv")}) }),
 		refused("two wildcards", labels.ErrPattern, func(d *doc) { d.set("rows", []any{row("*a*", "pop")}) }),
@@ -163,8 +191,12 @@ func readings() []reading {
 			}
 			d.set("rows", rs)
 		}),
+	}
+}
 
-		// What is refused only where something was known.
+// badChanges are refused only where something was known.
+func badChanges() []reading {
+	return []reading{
 		{name: "rolled back", doc: func(site origin.Origin) *doc { return newDoc(site, 4, row("checkout", "pop", shop)) },
 			fresh: onlyKey, known: good, kerr: labels.ErrRolledBack},
 		{name: "same version, other rows", doc: func(site origin.Origin) *doc {
@@ -173,17 +205,27 @@ func readings() []reading {
 			fresh: onlyKey, known: good, kerr: labels.ErrRolledBack},
 		{name: "same version, earlier end", doc: func(site origin.Origin) *doc { return newDoc(site, 5, goodRows()...).set("exp", t0.Unix()+60) },
 			fresh: good, known: good, kerr: labels.ErrRolledBack},
-		{name: "changed key", doc: g(func(d *doc) { d.signer = 'n' }), fresh: onlyKey, known: good, kerr: labels.ErrSiteKey},
-		{name: "handed over by a stranger", doc: g(func(d *doc) { d.signer, d.before = 'n', []any{handover(d.site, 6, 'z', 'n')} }),
+		{name: "changed key", doc: change(func(d *doc) { d.signer = 'n' }), fresh: onlyKey, known: good, kerr: labels.ErrSiteKey},
+		{name: "handed over by a stranger", doc: change(func(d *doc) { d.signer, d.before = 'n', []any{handover(d.site, 6, 'z', 'n')} }),
 			fresh: onlyKey, known: good, kerr: labels.ErrSiteKey},
-		{name: "handed over to another", doc: g(func(d *doc) { d.signer, d.before = 'n', []any{handover(d.site, 5, 's', 'm')} }),
+		{name: "handed over to another", doc: change(func(d *doc) { d.signer, d.before = 'n', []any{handover(d.site, 5, 's', 'm')} }),
 			fresh: onlyKey, known: good, kerr: labels.ErrSiteKey},
-		{name: "handover older than what is known", doc: g(func(d *doc) { d.signer, d.before = 'n', []any{handover(d.site, 4, 's', 'n')} }),
+		{name: "handover older than what is known", doc: change(func(d *doc) { d.signer, d.before = 'n', []any{handover(d.site, 4, 's', 'n')} }),
 			fresh: onlyKey, known: good, kerr: labels.ErrSiteKey},
-		{name: "handover not older than the new", doc: g(func(d *doc) { d.signer, d.before = 'n', []any{handover(d.site, 6, 's', 'n')} }),
+		{name: "handover not older than the new", doc: change(func(d *doc) { d.signer, d.before = 'n', []any{handover(d.site, 6, 's', 'n')} }),
 			fresh: onlyKey, known: good, kerr: labels.ErrSiteKey},
+		{name: "handover from the future", doc: func(site origin.Origin) *doc {
+			old := newDoc(site, 6, goodRows()...).set("next", kid('n')).set("iat", t0.Unix()+60).set("nbf", t0.Unix()+60)
+			d := newDoc(site, 7, row("checkout", "pop", shop))
+			d.signer, d.before = 'n', []any{old.signed()}
+			return d
+		}, fresh: onlyKey, known: good, kerr: credentials.ErrNotYet},
+	}
+}
 
-		// What does not even arrive.
+// undelivered is what does not even arrive.
+func undelivered() []reading {
+	return []reading{
 		served("missing", fetch.ErrMissing, status(404)),
 		served("gone", fetch.ErrMissing, status(410)),
 		served("server error", fetch.ErrStatus, status(503)),

@@ -237,7 +237,7 @@ func serve(t *testing.T, r reading) (origin.Origin, *fetch.Fetcher) {
 // Origins that point into the network that the registry is in are never
 // connected to; registrations there stay unattested.
 func TestTopologyOfPrivateTargets(t *testing.T) {
-	f := fetch.New(&fetch.Options{Timeout: time.Second})
+	f := fetch.New(nil)
 	for _, o := range []string{
 		"https://127.0.0.1", "https://localhost", "https://[::1]", "https://0.0.0.0", "https://10.0.0.1:8443", "https://192.168.1.1",
 		"https://172.16.0.1", "https://169.254.169.254", "https://100.64.0.1", "https://[fd00::1]", "https://[fe80::1]",

@@ -100,14 +100,15 @@ func ExampleVerify() {
 	// red metadata to be shown is not the metadata that the label is of
 }
 
-// Every member of what is shown is compared, each with its own error.
-func TestVerifyComparesEverythingShown(t *testing.T) {
-	lowered := labels.NewLowered([]labels.Lower{labels.Fell(toolA, 41, t0)}, t0)
-	tests := []struct {
-		name string
-		show func(*labels.Shown)
-		want error
-	}{
+// A compared is one change to what is shown, and what comes of it.
+type compared struct {
+	name string
+	show func(*labels.Shown)
+	want error
+}
+
+func comparedMembers() []compared {
+	return []compared{
 		{"all fits", func(*labels.Shown) {}, nil},
 		{"other spelling of the same metadata", func(s *labels.Shown) {
 			s.Metadata = []byte(` {"inputSchema": {"type":"\u006fbject"}, "description":"Pays the basket.", "name":"pay"} `)
@@ -129,6 +130,11 @@ func TestVerifyComparesEverythingShown(t *testing.T) {
 		{"version", func(s *labels.Shown) { s.Ver = 8 }, labels.ErrOtherVersion},
 		{"owner", func(s *labels.Shown) { s.Owner = kid('x') }, labels.ErrOtherOwner},
 		{"seq", func(s *labels.Shown) { s.MinSeq = 41 }, labels.ErrOldSeq},
+	}
+}
+
+func comparedMetadata() []compared {
+	return []compared{
 		{"a description's byte", func(s *labels.Shown) { s.Metadata = []byte(strings.Replace(tool, "basket.", "basket!", 1)) }, labels.ErrOtherMetadata},
 		{"a further member", func(s *labels.Shown) { s.Metadata = []byte(strings.Replace(tool, `{"name"`, `{"x":1,"name"`, 1)) }, labels.ErrOtherMetadata},
 		{"a duplicate member", func(s *labels.Shown) {
@@ -138,6 +144,12 @@ func TestVerifyComparesEverythingShown(t *testing.T) {
 		{"not an object", func(s *labels.Shown) { s.Metadata = []byte(`["pay"]`) }, labels.ErrShownMetadata},
 		{"not JSON", func(s *labels.Shown) { s.Metadata = []byte(`pay`) }, labels.ErrShownMetadata},
 		{"invalid UTF-8", func(s *labels.Shown) { s.Metadata = []byte("{\"name\":\"pay\xff\"}") }, labels.ErrShownMetadata},
+	}
+}
+
+func comparedFreshness() []compared {
+	lowered := labels.NewLowered([]labels.Lower{labels.Fell(toolA, 41, t0)}, t0)
+	return []compared{
 		{"no freshness", func(s *labels.Shown) { s.Fresh = labels.Freshness{} }, labels.ErrStale},
 		{"no bound", func(s *labels.Shown) { s.Fresh.At, s.Fresh.MaxStale = t0.Add(-time.Second), 0 }, labels.ErrStale},
 		{"at the bound", func(s *labels.Shown) { s.Fresh.At = t0.Add(-time.Hour) }, nil},
@@ -149,12 +161,16 @@ func TestVerifyComparesEverythingShown(t *testing.T) {
 		{"lowered list of another time", func(s *labels.Shown) { s.Fresh.Lowered, s.Fresh.Digest = lowered, labels.Lowered{}.Digest() }, labels.ErrLoweredList},
 		{"nothing lowered", func(s *labels.Shown) { s.Fresh.Digest = labels.Lowered{}.Digest() }, nil},
 	}
+}
+
+// Every member of what is shown is compared, each with its own error.
+func TestVerifyComparesEverythingShown(t *testing.T) {
 	st := statement()
 	token, err := st.Sign(signer(envelope.Label, 'l'))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tt := range tests {
+	for _, tt := range slices.Concat(comparedMembers(), comparedMetadata(), comparedFreshness()) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := shown()
 			tt.show(&s)

@@ -151,6 +151,10 @@ func (f *Fetcher) Get(ctx context.Context, rawURL string, types ...string) (*Res
 	if err != nil {
 		return nil, &Error{kind: ErrURL, cause: err}
 	}
+	// A literal address that is refused needs no socket (nor IPv6 on this machine).
+	if a, err := netip.ParseAddr(u.Hostname()); err == nil && !f.allowed(a) {
+		return nil, &Error{kind: ErrAddress}
+	}
 	if !f.rates.allow("name:" + u.Hostname()) {
 		return nil, &Error{kind: ErrRated}
 	}
@@ -162,7 +166,16 @@ func (f *Fetcher) Get(ctx context.Context, rawURL string, types ...string) (*Res
 	case <-own.Done():
 		return nil, f.failed(ctx, own, own.Err())
 	}
-	req, err := http.NewRequestWithContext(own, http.MethodGet, u.String(), nil)
+	doc, err := f.read(own, u, types)
+	if err != nil {
+		return nil, f.failed(ctx, own, err)
+	}
+	return doc, nil
+}
+
+// read fetches within ctx. Its errors are an *Error or for failed to name.
+func (f *Fetcher) read(ctx context.Context, u *url.URL, types []string) (*Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, &Error{kind: ErrURL, cause: err}
 	}
@@ -174,7 +187,7 @@ func (f *Fetcher) Get(ctx context.Context, rawURL string, types ...string) (*Res
 	// RoundTrip, not Client.Do: it neither follows redirects nor keeps cookies.
 	resp, err := f.transport(u.Scheme == "http").RoundTrip(req)
 	if err != nil {
-		return nil, f.failed(ctx, own, err)
+		return nil, err
 	}
 	defer resp.Body.Close()
 	mt, err := checkHead(resp, types)
@@ -182,19 +195,15 @@ func (f *Fetcher) Get(ctx context.Context, rawURL string, types ...string) (*Res
 		return nil, err
 	}
 	var buf bytes.Buffer
-	_, err = buf.ReadFrom(io.LimitReader(resp.Body, f.opt.MaxBytes+1))
-	if err == nil {
-		// While a connection is being closed for lateness, the server may still
-		// end its answer in an orderly way: late is late.
-		err = own.Err()
-	}
-	if err != nil {
-		return nil, f.failed(ctx, own, err)
+	if _, err := buf.ReadFrom(io.LimitReader(resp.Body, f.opt.MaxBytes+1)); err != nil {
+		return nil, err
 	}
 	if int64(buf.Len()) > f.opt.MaxBytes {
 		return nil, &Error{kind: ErrTooLarge}
 	}
-	return &Response{Body: buf.Bytes(), MediaType: mt}, nil
+	// While a connection is being closed for lateness, the server may still end
+	// its answer in an orderly way: late is late.
+	return &Response{Body: buf.Bytes(), MediaType: mt}, ctx.Err()
 }
 
 // checkURL takes what origin.Parse takes, with a query but without fragment.
@@ -245,16 +254,17 @@ func (f *Fetcher) checkAddress(network, address string, plain bool) error {
 		return ErrAddress
 	}
 	a := ap.Addr()
-	if plain && !a.IsLoopback() {
-		return ErrAddress
-	}
-	if !Public(a) && !slices.ContainsFunc(f.opt.AllowPrivate, func(p netip.Prefix) bool { return p.Contains(a) }) {
+	if plain && !a.IsLoopback() || !f.allowed(a) {
 		return ErrAddress
 	}
 	if !f.rates.allow("addr:" + a.String()) {
 		return ErrRated
 	}
 	return nil
+}
+
+func (f *Fetcher) allowed(a netip.Addr) bool {
+	return Public(a) || slices.ContainsFunc(f.opt.AllowPrivate, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // checkHead judges the answer before a byte of its body is read.
@@ -285,12 +295,15 @@ func (f *Fetcher) failed(parent, own context.Context, cause error) error {
 		return err
 	}
 	var (
+		named   *Error
 		netErr  net.Error
 		certErr *tls.CertificateVerificationError
 		recErr  tls.RecordHeaderError
 		alert   tls.AlertError
 	)
 	switch {
+	case errors.As(cause, &named):
+		return named
 	case errors.Is(cause, ErrAddress):
 		return &Error{kind: ErrAddress, cause: cause}
 	case errors.Is(cause, ErrRated):

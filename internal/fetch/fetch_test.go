@@ -1,7 +1,6 @@
 package fetch_test
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -45,60 +45,61 @@ func site(t *testing.T, opt fetch.Options, h http.HandlerFunc) (*fetch.Fetcher, 
 	return fetch.New(&opt), srv.URL
 }
 
-func TestGet(t *testing.T) {
-	gz := func(n int) []byte {
-		var b bytes.Buffer
-		w := gzip.NewWriter(&b)
-		for range n {
-			_, _ = w.Write(make([]byte, 1<<20))
+// An answered is one way of answering, and what a fetch makes of it.
+type answered struct {
+	name string
+	h    http.HandlerFunc
+	want error
+}
+
+func answering(status int, ct, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header()["Content-Type"] = nil
+		if ct != "" {
+			w.Header().Set("Content-Type", ct)
 		}
-		_ = w.Close()
-		return b.Bytes()
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
 	}
-	bomb := gz(64)
-	answer := func(status int, ct, body string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.Header()["Content-Type"] = nil
-			if ct != "" {
-				w.Header().Set("Content-Type", ct)
-			}
-			w.WriteHeader(status)
-			_, _ = w.Write([]byte(body))
-		}
+}
+
+func hang(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_ = http.NewResponseController(w).Flush()
+	<-r.Context().Done()
+}
+
+func bomb(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Encoding", "gzip")
+	z := gzip.NewWriter(w)
+	for range 64 {
+		_, _ = z.Write(make([]byte, 1<<20))
 	}
-	hang := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(200)
-		_ = http.NewResponseController(w).Flush()
-		<-r.Context().Done()
-	}
-	tests := []struct {
-		name string
-		h    http.HandlerFunc
-		want error
-	}{
-		{"good", answer(200, "application/json; charset=utf-8", "{}"), nil},
-		{"at the bound", answer(200, "application/json", strings.Repeat("a", fetch.MaxBytes)), nil},
-		{"above the bound", answer(200, "application/json", strings.Repeat("a", fetch.MaxBytes+1)), fetch.ErrTooLarge},
+	_ = z.Close()
+}
+
+func answers() []answered {
+	return []answered{
+		{"good", answering(200, "application/json; charset=utf-8", "{}"), nil},
+		{"at the bound", answering(200, "application/json", strings.Repeat("a", fetch.MaxBytes)), nil},
+		{"above the bound", answering(200, "application/json", strings.Repeat("a", fetch.MaxBytes+1)), fetch.ErrTooLarge},
 		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 302) }, fetch.ErrRedirect},
-		{"redirect without a place", answer(307, "application/json", "{}"), fetch.ErrRedirect},
-		{"not modified", answer(304, "", ""), fetch.ErrRedirect},
-		{"missing", answer(404, "application/json", "{}"), fetch.ErrMissing},
-		{"gone", answer(410, "application/json", "{}"), fetch.ErrMissing},
-		{"error", answer(500, "application/json", "{}"), fetch.ErrStatus},
-		{"partial", answer(206, "application/json", "{}"), fetch.ErrStatus},
-		{"no content", answer(204, "", ""), fetch.ErrStatus},
-		{"html", answer(200, "text/html", "{}"), fetch.ErrType},
-		{"no type", answer(200, "", "{}"), fetch.ErrType},
-		{"broken type", answer(200, "application/json;;=", "{}"), fetch.ErrType},
+		{"redirect without a place", answering(307, "application/json", "{}"), fetch.ErrRedirect},
+		{"not modified", answering(304, "", ""), fetch.ErrRedirect},
+		{"missing", answering(404, "application/json", "{}"), fetch.ErrMissing},
+		{"gone", answering(410, "application/json", "{}"), fetch.ErrMissing},
+		{"error", answering(500, "application/json", "{}"), fetch.ErrStatus},
+		{"partial", answering(206, "application/json", "{}"), fetch.ErrStatus},
+		{"no content", answering(204, "", ""), fetch.ErrStatus},
+		{"html", answering(200, "text/html", "{}"), fetch.ErrType},
+		{"no type", answering(200, "", "{}"), fetch.ErrType},
+		{"broken type", answering(200, "application/json;;=", "{}"), fetch.ErrType},
 		{"two types", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Content-Type"] = []string{"application/json", "text/html"}
 		}, fetch.ErrType},
-		{"gzip bomb", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write(bomb)
-		}, fetch.ErrEncoding},
+		{"gzip bomb", bomb, fetch.ErrEncoding},
 		{"big header", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("X", strings.Repeat("a", 64<<10))
@@ -107,7 +108,10 @@ func TestGet(t *testing.T) {
 		{"slow body", hang, fetch.ErrTimeout},
 		{"slow head", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, fetch.ErrTimeout},
 	}
-	for _, tt := range tests {
+}
+
+func TestGet(t *testing.T) {
+	for _, tt := range answers() {
 		t.Run(tt.name, func(t *testing.T) {
 			opt := fetch.Options{}
 			if tt.want == fetch.ErrTimeout {
@@ -128,16 +132,25 @@ func TestGet(t *testing.T) {
 	}
 }
 
+// All tests run with a proxy in the environment that leads nowhere: net/http
+// reads these once per process.
+func TestMain(m *testing.M) {
+	for _, k := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
+		os.Setenv(k, "http://127.0.0.1:1")
+	}
+	os.Unsetenv("NO_PROXY")
+	os.Unsetenv("no_proxy")
+	os.Exit(m.Run())
+}
+
 func TestRequestCarriesNothing(t *testing.T) {
-	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
-	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
-	t.Setenv("NO_PROXY", "")
 	var got atomic.Pointer[http.Request]
-	f, url := site(t, fetch.Options{}, func(w http.ResponseWriter, r *http.Request) {
+	f, url := site(t, fetch.Options{Resolver: resolver(t, "127.0.0.1")}, func(w http.ResponseWriter, r *http.Request) {
 		got.Store(r)
 		http.SetCookie(w, &http.Cookie{Name: "a", Value: "b"})
 		w.Header().Set("Content-Type", "a/b")
 	})
+	url = strings.Replace(url, "127.0.0.1", "example.com", 1) // proxies are not asked for loopback
 	for range 2 {
 		if _, err := f.Get(t.Context(), url+"/p?q=1", "a/b", "c/d"); err != nil {
 			t.Fatal(err)
@@ -173,7 +186,7 @@ func TestPrivateTargetsAreNeverConnectedTo(t *testing.T) {
 		"127.0.0.1", "localhost", "[::1]", "127.9.9.9", "0.0.0.0", "10.0.0.1", "192.168.0.1", "172.16.0.1", "169.254.169.254",
 		"100.64.0.1", "224.0.0.1", "[fd00::1]", "[fe80::1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[ff02::1]", "[::]",
 	} {
-		f := fetch.New(&fetch.Options{RootCAs: pool(srv), Timeout: time.Second})
+		f := fetch.New(&fetch.Options{RootCAs: pool(srv)})
 		_, err := f.Get(t.Context(), "https://"+host+":"+port+"/")
 		if !errors.Is(err, fetch.ErrAddress) {
 			t.Errorf("%s: %v, want %v", host, err, fetch.ErrAddress)
@@ -237,7 +250,6 @@ func TestLoopbackHTTPIsALoosening(t *testing.T) {
 		{fetch.Options{AllowPrivate: fetch.Loopback()}, srv.URL, fetch.ErrURL},
 		{fetch.Options{AllowLoopbackHTTP: true}, srv.URL, fetch.ErrAddress},
 		{fetch.Options{AllowPrivate: fetch.Loopback(), AllowLoopbackHTTP: true}, "http://a.example", fetch.ErrURL},
-		// A resolver that sends localhost abroad does not turn it into plain http.
 		{fetch.Options{AllowLoopbackHTTP: true, AllowPrivate: fetch.Loopback()}, "http://10.0.0.1", fetch.ErrURL},
 	} {
 		if _, err := fetch.New(&tt.opt).Get(t.Context(), tt.url); !errors.Is(err, tt.want) {
