@@ -41,7 +41,6 @@ type Register struct {
 	Origin string
 	IDs    []credentials.ToolID
 	Items  []Item
-	Level  credentials.Level
 }
 
 // Replace puts new metadata in place of Base.

@@ -114,7 +114,6 @@ type ToolData struct {
 	Ver    uint64              `json:"ver,omitzero"`    // after the event
 	Base   credentials.Digest  `json:"base,omitzero"`   // tool.overwritten: the digest replaced
 	Mdg    credentials.Digest  `json:"mdg,omitzero"`    // after the event
-	Level  credentials.Level   `json:"lvl,omitzero"`    // tool.registered, tool.overwritten
 	From   credentials.KeyID   `json:"from,omitzero"`   // tool.transferred, tool.returned
 	To     credentials.KeyID   `json:"to,omitzero"`     // tool.transferred, tool.returned
 	Accept credentials.TokenID `json:"accept,omitzero"` // tool.transferred: the recipient's statement, spent

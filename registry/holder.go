@@ -30,9 +30,9 @@ type Caller struct {
 func NewCaller(c proof.Confirmed) Caller { return Caller{key: c.Jkt(), proof: c.Token()} }
 
 // UnsafeLocal is the service itself, or whoever runs it: allowed what only
-// they may do, with no proof. Nothing that came over a wire may ever become
-// one; the architecture test lists who calls this.
-func UnsafeLocal() Caller { return Caller{local: true} }
+// they may do, with no proof. key is the key it acts under, or empty. Nothing
+// that came over a wire may ever become one; a test lists who calls this.
+func UnsafeLocal(key credentials.KeyID) Caller { return Caller{key: key, local: true} }
 
 // Key is the thumbprint of the key that proved the command; empty for the
 // service itself.

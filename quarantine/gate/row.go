@@ -38,9 +38,10 @@ func (r *Row) StandingAt(now time.Time) labels.Standing {
 	return r.Standing
 }
 
-// Tier is the label's tier at a time; that of a tool that is gone is Red.
+// Tier is the label's tier at a time; that of a tool that is gone, or that its
+// origin's topology does not cover, is Red.
 func (r *Row) Tier(now time.Time) labels.Tier {
-	if r == nil || !r.Live {
+	if r == nil || !r.Live || r.Withheld {
 		return labels.Red
 	}
 	return labels.Synthesize(r.StandingAt(now), r.Content)

@@ -63,7 +63,7 @@ func (t *Txn) applyRegistered(index uint64, e *registry.Event, d *registry.ToolD
 	if err := t.takeName(d.Origin, d.Name); err != nil {
 		return err
 	}
-	x := &registry.Tool{Origin: t.intern(d.Origin), Name: d.Name, Events: 1, Index: index, Changed: e.At, Level: d.Level, Named: true}
+	x := &registry.Tool{Origin: t.intern(d.Origin), Name: d.Name, Events: 1, Index: index, Changed: e.At, Named: true}
 	x.Tool, x.Owner, x.Digest, x.Gen, x.Ver, x.Seq, x.Live = d.ID, t.internKey(e.By), d.Mdg, 1, 1, index, true
 	x.Publisher = x.Owner
 	x.Content = labels.Uninspected
@@ -91,7 +91,7 @@ func (t *Txn) applyOverwritten(index uint64, e *registry.Event, old *registry.To
 		return fmt.Errorf("%w: overwrite of tool %s does not follow its version %d", ErrApply, d.ID, old.Ver)
 	}
 	x := touched(old, index, e)
-	x.Digest, x.Ver, x.Seq, x.Level = d.Mdg, d.Ver, index, d.Level
+	x.Digest, x.Ver, x.Seq = d.Mdg, d.Ver, index
 	x.Publisher = t.internKey(e.By)
 	if !x.Condemned {
 		x.Content = labels.Uninspected // what was judged was the version before

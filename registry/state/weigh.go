@@ -13,7 +13,8 @@ import (
 // weigh fills in what the record's evidence says of its standing. It reads no
 // clock: where a topology attests, the row says until when.
 func (t *Txn) weigh(x *registry.Tool) {
-	e := labels.Evidence{Level: x.Level, Row: labels.RowNone}
+	e := labels.Evidence{Row: labels.RowNone}
+	x.Level = credentials.LevelPoP // every registration was proved by a key
 	since := x.Reset
 	for _, k := range []credentials.KeyID{x.Owner, x.Publisher} {
 		if p, err := t.Principal(k.Principal()); err == nil && p.Condemned {
@@ -25,7 +26,8 @@ func (t *Txn) weigh(x *registry.Tool) {
 	if o := t.siteOf(x.Origin); o != nil {
 		e.OriginCondemned = o.Condemned
 		if o.Topology != nil {
-			e.Row = o.rows.outcome(x.Name, x.Publisher, x.Level)
+			f := o.rows.find(x.Name, x.Publisher, true, false)
+			e.Row, x.Level = f.Outcome, f.Level
 			x.Attested = o.Topology.Exp
 			reread = o.Index > since
 		}
@@ -40,6 +42,7 @@ func (t *Txn) weigh(x *registry.Tool) {
 	// A delegate's version rests on the delegate's own evidence, or on none.
 	delegated := x.Publisher != x.Owner && !e.Enrolled && e.Row != labels.RowMet
 	e.Reset = since > 0 && !e.Enrolled && !reread || delegated
+	e.Level = x.Level
 	w := labels.StandingOf(e)
 	if w.Reason != labels.ReasonRowMet {
 		x.Attested = 0
@@ -84,12 +87,12 @@ type Claim struct {
 }
 
 // Weigh asks an origin's topology about a registration.
-func (v *View) Weigh(at, name string, publisher credentials.KeyID, level credentials.Level, now time.Time) Claim {
+func (v *View) Weigh(at, name string, publisher credentials.KeyID, now time.Time) Claim {
 	o := v.siteOf(at)
 	if o == nil || o.Topology == nil {
 		return Claim{}
 	}
-	out := o.rows.outcome(name, publisher, level)
+	out := o.rows.find(name, publisher, false, false).Outcome
 	return Claim{
 		Violated: out == labels.RowViolated,
 		Attested: out == labels.RowMet && now.Unix() < o.Topology.Exp,

@@ -125,6 +125,9 @@ func (w *Writer) commit(ctx context.Context, rs []*request) {
 		}
 		rs = b.requests
 		err := w.append(ctx, b)
+		if err != nil {
+			b.tx.Abort() // it holds the one write lock of the tables
+		}
 		switch {
 		case err == nil:
 			w.settled(b)

@@ -47,7 +47,7 @@ func (p *plan) register(c *registry.Register) error {
 			return err
 		}
 		if err := p.add(registry.ToolRegistered, registry.ToolData{
-			ID: c.IDs[i], Origin: c.Origin, Name: it.Name, Gen: 1, Ver: 1, Mdg: it.Digest, Level: c.Level, N: 1,
+			ID: c.IDs[i], Origin: c.Origin, Name: it.Name, Gen: 1, Ver: 1, Mdg: it.Digest, N: 1,
 		}); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (p *plan) mayRegister(c *registry.Register, o origin.Origin) error {
 		}
 	}
 	for _, it := range c.Items { // a topology row may admit it
-		if w := p.tx.Weigh(c.Origin, it.Name, c.Caller.Key(), c.Level, p.now); !w.Attested {
+		if w := p.tx.Weigh(c.Origin, it.Name, c.Caller.Key(), p.now); !w.Attested {
 			return registry.ErrNotEnrolled
 		}
 	}
@@ -102,7 +102,7 @@ func (p *plan) quota(c *registry.Register) error {
 // topology gives to others. A contest is put on record, once per claimant, so
 // that the operator sees both parties.
 func (p *plan) nameFree(c *registry.Register, name string) error {
-	if w := p.tx.Weigh(c.Origin, name, c.Caller.Key(), c.Level, p.now); w.Violated {
+	if w := p.tx.Weigh(c.Origin, name, c.Caller.Key(), p.now); w.Violated {
 		return fmt.Errorf("%w: %q", registry.ErrReserved, name)
 	}
 	old, err := p.tx.Named(c.Origin, name)
@@ -150,7 +150,7 @@ func (p *plan) replace(c *registry.Replace) error {
 		return fmt.Errorf("%w: overwrites of one tool per hour", registry.ErrTooMany)
 	}
 	d := next(t)
-	d.Ver, d.Base, d.Mdg, d.Level = t.Ver+1, t.Digest, c.Item.Digest, t.Level
+	d.Ver, d.Base, d.Mdg = t.Ver+1, t.Digest, c.Item.Digest
 	if h := c.Holder.Claims(); h.Par != "" {
 		d.Par = h.Jti
 	}
@@ -268,7 +268,7 @@ func (p *plan) recordTopology(c *registry.RecordTopology) error {
 	}
 	// What the topology gives to others is revoked in the same breath.
 	for t := range p.tx.AtSite(c.Topology.Origin) {
-		if t.Live && rows.Takes(t, p.now) {
+		if t.Live && p.tx.Takes(rows, t) {
 			if err := p.endTool(t, state.ReasonTopology); err != nil {
 				return err
 			}
