@@ -155,6 +155,10 @@ func (g *generator) headers() {
 		g.handle("header has "+c.name, compact(base+","+c.member+"}", claims, ed), "header-member")
 	}
 	g.handle("header has jwk null", compact(base+`,"jwk":null}`, claims, ed), "header")
+	g.malformedHeaders(base)
+}
+
+func (g *generator) malformedHeaders(base string) {
 	for _, c := range []struct{ name, header, verdict string }{
 		{"kid twice, the good one last", `{"alg":"EdDSA","kid":"zz","kid":"` + g.ed + `","typ":"tool-handle+jwt"}`, "header"},
 		{"alg twice", `{"alg":"none","alg":"EdDSA","kid":"` + g.ed + `","typ":"tool-handle+jwt"}`, "header"},
@@ -181,7 +185,7 @@ func (g *generator) headers() {
 		{"header of 2 KiB", "{" + strings.Repeat(" ", 2<<10) + g.edHeader()[1:], "header"},
 		{"header nested deep", base + `,"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "}", "header"},
 	} {
-		g.handle(c.name, compact(c.header, claims, ed), c.verdict)
+		g.handle(c.name, compact(c.header, claims, Ed25519("ed")), c.verdict)
 	}
 }
 
