@@ -36,6 +36,7 @@ const (
 
 type inode struct {
 	live, kept []byte
+	dirty      map[int]bool // blocks written since the last sync, even one that failed
 	locks      dbLocks
 	shm        shm
 }
@@ -47,6 +48,21 @@ func newDisk(seed uint64, files map[string][]byte) *disk {
 	}
 	d.kept = maps.Clone(d.names)
 	return d
+}
+
+// killed is the disk as another process finds it after the one that used it
+// was killed: caches live on, locks and shared memory do not.
+func (d *disk) killed() *disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := newDisk(3, nil)
+	for name, f := range d.names {
+		n.names[name] = &inode{live: append([]byte(nil), f.live...), kept: append([]byte(nil), f.kept...), dirty: maps.Clone(f.dirty)}
+		if d.kept[name] == f {
+			n.kept[name] = n.names[name]
+		}
+	}
+	return n
 }
 
 const (
@@ -70,6 +86,9 @@ func (d *disk) change(o op, name string, do func()) int32 {
 	}
 	if d.fail != nil {
 		if rc := d.fail(o, name); rc != 0 {
+			if f := d.names[name]; f != nil && o == opSync {
+				clear(f.dirty) // as Linux does: the blocks count as clean, and are not on the disk
+			}
 			return rc
 		}
 	}
@@ -93,7 +112,7 @@ func (d *disk) sync(f *inode, name string) int32 {
 		if d.lie {
 			return
 		}
-		f.kept = append(f.kept[:0:0], f.live...)
+		f.flush()
 		if strings.HasSuffix(name, "-wal") { // SQLite syncs the folder with a new write-ahead log
 			d.kept = maps.Clone(d.names)
 		}
@@ -144,7 +163,28 @@ func (d *disk) tear(f *inode) []byte {
 	return b
 }
 
+// flush makes durable what is dirty, and the size.
+func (f *inode) flush() {
+	if len(f.live) <= len(f.kept) {
+		f.kept = f.kept[:len(f.live)]
+	} else {
+		f.kept = append(f.kept, make([]byte, len(f.live)-len(f.kept))...)
+	}
+	for b := range f.dirty {
+		if o := b * 4096; o < len(f.live) {
+			copy(f.kept[o:], f.live[o:min(o+4096, len(f.live))])
+		}
+	}
+	clear(f.dirty)
+}
+
 func (f *inode) write(b []byte, off int) {
+	if f.dirty == nil {
+		f.dirty = map[int]bool{}
+	}
+	for p := off / 4096; p <= (off+len(b)-1)/4096; p++ {
+		f.dirty[p] = true
+	}
 	if need := off + len(b); need > len(f.live) {
 		f.live = append(f.live, make([]byte, need-len(f.live))...)
 	}

@@ -93,7 +93,7 @@ func Open(ctx context.Context, dir string, opt *Options) (_ *Log, err error) {
 
 // start does what needs the gate.
 func (l *Log) start(ctx context.Context, first bool) (err error) {
-	if l.turns, err = openTurns(l.dir); err != nil {
+	if l.turns, err = openTurns(l.dir, l.opt.patience); err != nil {
 		return err
 	}
 	path := l.path()
@@ -277,6 +277,13 @@ func (l *Log) schema(c *conn) error {
 		if err := create(c); err != nil {
 			return err
 		}
+	}
+	n, err = c.integer("open", `SELECT count(*) FROM sqlite_schema WHERE type='table' AND name IN ('head','log','content','note','repair')`)
+	if err != nil {
+		return err
+	}
+	if n != 5 {
+		return fmt.Errorf("%w: %d of 5 tables", store.ErrCorrupt, n)
 	}
 	_, err = headOf(c)
 	return err

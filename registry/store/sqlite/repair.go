@@ -50,6 +50,31 @@ func (l *Log) mend(c *conn, t tail) error {
 	if log != copied { // somebody reads an old state, with another program
 		return fmt.Errorf("%w: write-ahead log cannot be moved into the database", store.ErrBusy)
 	}
+	return l.whole(c)
+}
+
+// whole refuses a database that is shorter than its pages: SQLite would read
+// zeros for the rest of the last one. With the write-ahead log moved in, no
+// crash leaves it like that.
+func (l *Log) whole(c *conn) error {
+	if l.opt.vfs != "" {
+		return nil
+	}
+	pages, err := c.integer("open", `PRAGMA page_count`)
+	if err != nil {
+		return err
+	}
+	size, err := c.integer("open", `PRAGMA page_size`)
+	if err != nil {
+		return err
+	}
+	st, err := os.Lstat(l.path())
+	if err != nil {
+		return fmt.Errorf("%w: %w", store.ErrIO, err)
+	}
+	if st.Size() < pages*size {
+		return fmt.Errorf("%w: %s has %d bytes, its pages need %d", store.ErrCorrupt, dbName, st.Size(), pages*size)
+	}
 	return nil
 }
 

@@ -26,10 +26,12 @@ type Options struct {
 	// SQLite's own locks; 0 is 10 s.
 	Busy time.Duration
 
-	fault  faultFunc // called around each engine call; tests only
-	vfs    string    // name of a registered SQLite file system; tests only
-	walOf  func() []byte
-	frames int // write-ahead log frames before a checkpoint; 0 is the default
+	// For tests only.
+	fault    faultFunc     // called around each engine call
+	vfs      string        // name of a registered SQLite file system
+	walOf    func() []byte // its write-ahead log
+	frames   int           // of the write-ahead log before it is moved; 0 is 1,000 (4 MB)
+	patience time.Duration // 0 is turnPatience
 }
 
 func (o *Options) withDefaults() Options {
@@ -45,6 +47,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if r.Busy <= 0 {
 		r.Busy = 10 * time.Second
+	}
+	if r.patience <= 0 {
+		r.patience = turnPatience
 	}
 	if r.frames <= 0 {
 		r.frames = 1000

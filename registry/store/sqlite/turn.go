@@ -11,9 +11,9 @@ import (
 	"github.com/pratique-dev/pratique/registry/store"
 )
 
-// patience is how long an Append queues before it goes ahead without a turn:
+// turnPatience is how long an Append queues before it goes ahead without a turn:
 // a member that is stopped while it holds the turn must not stop the others.
-const patience = 2 * time.Second
+const turnPatience = 2 * time.Second
 
 // turns is the queue between processes, made of two lock files. Who wants the
 // turn first takes the queue lock, waits for the turn with it, then lets the
@@ -21,6 +21,7 @@ const patience = 2 * time.Second
 // waits, while with a single lock it would often snatch it again.
 type turns struct {
 	queue, turn *os.File
+	patience    time.Duration
 
 	free chan struct{} // holds a token while this process has not the turn
 
@@ -30,8 +31,8 @@ type turns struct {
 	pending  int  // waits that were given up and whose turn is still to come
 }
 
-func openTurns(dir string) (*turns, error) {
-	t := &turns{free: make(chan struct{}, 1)}
+func openTurns(dir string, patience time.Duration) (*turns, error) {
+	t := &turns{free: make(chan struct{}, 1), patience: patience}
 	var err error
 	if t.queue, err = openLock(filepath.Join(dir, "queue.lock")); err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (t *turns) enter() (leave func()) {
 	if t.tryTake() {
 		return t.give
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), t.patience)
 	defer cancel()
 	if !t.take(ctx) {
 		return func() {}

@@ -23,7 +23,13 @@ type Committer struct {
 	done  chan struct{}
 	once  sync.Once
 	tree  *Tree
+
+	crowded int // batches that still begin with a turn, since somebody else writes too
 }
+
+// crowd is how many batches take a turn after a conflict: asking first costs
+// little, and a batch that was made for a head that has moved is made twice.
+const crowd = 64
 
 type job struct {
 	entry []byte
@@ -35,8 +41,8 @@ type result struct {
 	err   error
 }
 
-// NewCommitter folds what s holds and starts the goroutine. fair takes a turn
-// after each conflict.
+// NewCommitter folds what s holds and starts the goroutine. With fair, a
+// conflict makes the next batches take turns.
 func NewCommitter(s store.Store, fair bool) (*Committer, error) {
 	c := &Committer{s: s, queue: make(chan job, 1024), done: make(chan struct{}), tree: new(Tree)}
 	if fair {
@@ -92,40 +98,52 @@ func take(j job, queue chan job) []job {
 }
 
 func (c *Committer) commit(jobs []job) (first uint64, err error) {
-	release := func() {}
-	defer func() { release() }()
-	b := store.Batch{}
-	for _, j := range jobs {
-		b.Entries = append(b.Entries, j.entry)
+	entries := make([][]byte, len(jobs))
+	for i, j := range jobs {
+		entries[i] = j.entry
 	}
-	ctx := context.Background()
+	if c.crowded == 0 {
+		if first, err = c.try(entries); !errors.Is(err, store.ErrConflict) {
+			return first, err
+		}
+		c.crowded = crowd
+	}
+	c.crowded--
+	if c.turns != nil {
+		release, err := c.turns.Turn(context.Background())
+		if err != nil {
+			return 0, err
+		}
+		defer release()
+	}
 	for {
-		prev, next := c.tree.Head(), c.tree.Clone()
-		for _, e := range b.Entries {
-			next.Add(e)
-		}
-		batch := store.Batch{Entries: b.Entries}
-		if c.Extra != nil {
-			c.Extra(next.Head(), &batch)
-		}
-		err := c.s.Append(ctx, prev, next.Head(), batch)
-		if err == nil {
-			c.tree = next
-			return prev.Size, nil
-		}
-		if !errors.Is(err, store.ErrConflict) {
-			return 0, errors.Join(err, c.catchUp())
-		}
-		release()
-		release = func() {}
-		if c.turns != nil {
-			if release, err = c.turns.Turn(ctx); err != nil {
-				return 0, err
-			}
-		}
 		if err := c.catchUp(); err != nil {
 			return 0, err
 		}
+		if first, err = c.try(entries); !errors.Is(err, store.ErrConflict) {
+			return first, err
+		}
+	}
+}
+
+// try appends at the head that this committer knows.
+func (c *Committer) try(entries [][]byte) (first uint64, err error) {
+	prev, next := c.tree.Head(), c.tree.Clone()
+	for _, e := range entries {
+		next.Add(e)
+	}
+	b := store.Batch{Entries: entries}
+	if c.Extra != nil {
+		c.Extra(next.Head(), &b)
+	}
+	switch err := c.s.Append(context.Background(), prev, next.Head(), b); {
+	case err == nil:
+		c.tree = next
+		return prev.Size, nil
+	case store.Unwritten(err):
+		return 0, err
+	default:
+		return 0, errors.Join(err, c.catchUp())
 	}
 }
 
