@@ -55,7 +55,7 @@ func NewKey(pub crypto.PublicKey) (Key, error) {
 		if p == nil || p.Curve != elliptic.P256() {
 			return Key{}, ErrKeyKind
 		}
-		if _, err := p.Bytes(); err != nil {
+		if pointP256(p) == nil {
 			return Key{}, ErrKeyPoint
 		}
 		k = Key{Alg: ES256, Public: p}
@@ -64,6 +64,21 @@ func NewKey(pub crypto.PublicKey) (Key, error) {
 	}
 	k.ID = thumbprint(k.JWK())
 	return k, nil
+}
+
+// pointP256 is the uncompressed point, nil for one that is off the curve. A key
+// without coordinates makes the standard library panic; it is nil here.
+func pointP256(p *ecdsa.PublicKey) (point []byte) {
+	defer func() {
+		if recover() != nil {
+			point = nil
+		}
+	}()
+	point, err := p.Bytes()
+	if err != nil || len(point) != 65 {
+		return nil
+	}
+	return point
 }
 
 func thumbprint(jwk []byte) credentials.KeyID {
@@ -97,8 +112,8 @@ func (k Key) append(b []byte, alg, kid string) []byte {
 		b = append(b, `{`+alg+`"crv":"Ed25519",`+kid+`"kty":"OKP",`+use+`"x":"`...)
 		b = b64.AppendEncode(b, p)
 	case *ecdsa.PublicKey:
-		pt, err := p.Bytes()
-		if err != nil {
+		pt := pointP256(p)
+		if pt == nil {
 			return nil
 		}
 		b = append(b, `{`+alg+`"crv":"P-256",`+kid+`"kty":"EC",`+use+`"x":"`...)
