@@ -73,6 +73,13 @@ func (r *Ring) bootstrap() (err error) {
 	if err := w.due(false); err != nil {
 		return err
 	}
+	// The first key set that anybody can have seen holds the successors already:
+	// no cache lacks them, so they are ripe from the start.
+	for i := range w.slots {
+		if w.slots[i].State == published {
+			w.slots[i].Published -= secs(r.timing.Publish)
+		}
+	}
 	m, err := w.manifest()
 	if err != nil {
 		return err
