@@ -179,7 +179,8 @@ func (w *work) write(m *manifest) error {
 		if p := w.fresh[e.Kid]; p != nil {
 			files = append(files, e.File)
 			if err := w.r.vault.write(e.File, p); err != nil {
-				return errors.Join(err, w.r.vault.destroy(files))
+				// No manifest names the file, so its outcome is no matter: %v.
+				return errors.Join(fmt.Errorf("new key file: %v", err), w.r.vault.destroy(files))
 			}
 		}
 	}

@@ -299,3 +299,29 @@ func TestTiming(t *testing.T) {
 		}
 	}
 }
+
+// TestTombstones: after very many rotations the list still has a size that
+// readers take; what goes is the oldest retired, never a revoked key or one in
+// force.
+func TestTombstones(t *testing.T) {
+	var keys []entry
+	for i := range credentials.MaxKeys + 100 {
+		st := retired
+		switch {
+		case i < 40:
+			st = revoked
+		case i >= credentials.MaxKeys+90:
+			st = active
+		}
+		keys = append(keys, entry{Slot: Slot{Kid: credentials.KeyID(fmt.Sprintf("%043d", i)), State: st, Since: int64(i), Published: 1}})
+	}
+	keys = append(keys, entry{Slot: Slot{Kid: "pending", State: pending}}, entry{Slot: Slot{Kid: "never published", State: retired}})
+	out := listed(keys)
+	count := map[State]int{}
+	for _, k := range out {
+		count[k.State]++
+	}
+	if len(out) != credentials.MaxKeys || count[revoked] != 40 || count[active] != 10 || out[40].Since != 140 {
+		t.Errorf("%d entries, %v, oldest retired of %d", len(out), count, out[40].Since)
+	}
+}

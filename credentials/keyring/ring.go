@@ -222,7 +222,9 @@ func (r *Ring) fill(v, prev *view) error {
 		e := &v.man.Keys[i]
 		m := &member{entry: *e}
 		var err error
-		if m.key, err = e.key(); err != nil {
+		if old := prev.member(e.Kid); old != nil && old.Jwk == e.Jwk && old.Alg == e.Alg {
+			m.key = old.key
+		} else if m.key, err = e.key(); err != nil {
 			return fmt.Errorf("%w: public key %s: %w", ErrDamaged, e.Kid, err)
 		}
 		if e.File != "" {
@@ -252,11 +254,18 @@ func (v *view) add(r *Ring, m *member) {
 	}
 }
 
-func (v *view) private(kid credentials.KeyID) *Private {
-	if v == nil || v.keys[kid] == nil {
+func (v *view) member(kid credentials.KeyID) *member {
+	if v == nil {
 		return nil
 	}
-	return v.keys[kid].priv
+	return v.keys[kid]
+}
+
+func (v *view) private(kid credentials.KeyID) *Private {
+	if m := v.member(kid); m != nil {
+		return m.priv
+	}
+	return nil
 }
 
 func (r *Ring) install(v *view) {
