@@ -5,9 +5,10 @@ import (
 )
 
 // ReleaseRequest is an operator's: the version of the tool that has this
-// digest was read and is cleared.
+// digest was read and is cleared. Where the proof names the version as its
+// base, Digest may be left out.
 type ReleaseRequest struct {
-	Digest credentials.Digest `json:"digest"`
+	Digest credentials.Digest `json:"digest,omitzero"`
 	Reason string             `json:"reason"`
 }
 

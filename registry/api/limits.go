@@ -1,0 +1,167 @@
+package api
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/time/rate"
+
+	"github.com/pratique-dev/pratique/registry"
+)
+
+// Limits bound what callers can cost (RULES.md 40). Zero fields are defaults.
+type Limits struct {
+	Requests    int           // at once, streams aside (512)
+	Streams     int           // at once (256)
+	StreamQueue int           // events that a stream may lag behind (256)
+	HeaderBytes int           // of one request (16 KiB)
+	BodyBytes   int64         // of all bodies held at once (128 MiB)
+	ReadTime    time.Duration // for a whole request to arrive (30 s)
+	WorkTime    time.Duration // for a request to be answered (30 s)
+	Labels      int           // signed labels kept (16,384)
+	Digests     int           // tools in the index by metadata digest (4,194,304)
+
+	// PerAddress and PerKey are proved requests per second with a burst: by
+	// remote address before any signature is checked, by key afterwards (a key
+	// could otherwise be locked out by whoever knows its public half).
+	PerAddress, PerKey     rate.Limit // 1,000 and 500
+	AddressBurst, KeyBurst int        // 4,000 and 2,000
+	ReadsPerAddress        rate.Limit // unproved requests (2,000)
+	ReadsBurst             int        // (8,000)
+	Tracked                int        // addresses, and keys, that are remembered (65,536)
+}
+
+// The bounds of bodies, in bytes.
+const (
+	maxSmallBody     = 64 << 10
+	maxOverwriteBody = 2 << 20
+	maxRegisterBody  = 16 << 20
+)
+
+func or[T comparable](v *T, dflt T) {
+	var zero T
+	if *v == zero {
+		*v = dflt
+	}
+}
+
+func (l Limits) orDefault() Limits {
+	or(&l.Requests, 512)
+	or(&l.Streams, 256)
+	or(&l.StreamQueue, 256)
+	or(&l.HeaderBytes, 16<<10)
+	or(&l.BodyBytes, 128<<20)
+	or(&l.ReadTime, 30*time.Second)
+	or(&l.WorkTime, 30*time.Second)
+	or(&l.Labels, 1<<14)
+	or(&l.Digests, 1<<22)
+	or(&l.PerAddress, 1000)
+	or(&l.AddressBurst, 4000)
+	or(&l.PerKey, 500)
+	or(&l.KeyBurst, 2000)
+	or(&l.ReadsPerAddress, 2000)
+	or(&l.ReadsBurst, 8000)
+	or(&l.Tracked, 1<<16)
+	l.BodyBytes = max(l.BodyBytes, maxRegisterBody)
+	return l
+}
+
+// rates holds the limiters of one process.
+type rates struct {
+	now              func() time.Time
+	proved, key, any limiters
+}
+
+func newRates(l Limits, now func() time.Time) *rates {
+	return &rates{
+		now:    now,
+		proved: limiters{limit: l.PerAddress, burst: l.AddressBurst, most: l.Tracked},
+		key:    limiters{limit: l.PerKey, burst: l.KeyBurst, most: l.Tracked},
+		any:    limiters{limit: l.ReadsPerAddress, burst: l.ReadsBurst, most: l.Tracked},
+	}
+}
+
+func (r *rates) allow(ls *limiters, who string) error {
+	if !ls.allow(who, r.now()) {
+		return registry.ErrTooMany
+	}
+	return nil
+}
+
+// limiters are token buckets by name. When most are tracked, those that have
+// filled up again are forgotten; if none has, a newcomer is refused.
+type limiters struct {
+	limit rate.Limit
+	burst int
+	most  int
+
+	mu    sync.Mutex // owns what follows
+	m     map[string]*rate.Limiter
+	swept time.Time
+}
+
+func (l *limiters) allow(who string, now time.Time) bool {
+	l.mu.Lock()
+	b := l.m[who]
+	if b == nil {
+		if l.m == nil {
+			l.m = map[string]*rate.Limiter{}
+		}
+		if len(l.m) >= l.most && !l.sweep(now) {
+			l.mu.Unlock()
+			return false
+		}
+		b = rate.NewLimiter(l.limit, l.burst)
+		l.m[who] = b
+	}
+	l.mu.Unlock()
+	return b.AllowN(now, 1)
+}
+
+// sweep makes room, at most once a second: it walks the whole map.
+func (l *limiters) sweep(now time.Time) bool {
+	if d := now.Sub(l.swept); d >= 0 && d < time.Second {
+		return false
+	}
+	l.swept = now
+	for k, b := range l.m {
+		if b.TokensAt(now) >= float64(b.Burst()) {
+			delete(l.m, k)
+		}
+	}
+	return len(l.m) < l.most
+}
+
+// addressOf is the peer's address; an IPv6 peer counts by its /64, which one
+// subscriber has whole. Forwarded headers are not read: anybody can write them.
+func addressOf(remote string) string {
+	host, _, err := net.SplitHostPort(remote)
+	if err != nil {
+		return remote
+	}
+	ip := net.ParseIP(host)
+	if ip == nil || ip.To4() != nil {
+		return host
+	}
+	return ip.Mask(net.CIDRMask(64, 128)).String()
+}
+
+// A budget bounds the memory of all bodies that are held at once.
+type budget struct{ sem *semaphore.Weighted }
+
+func newBudget(n int64) *budget { return &budget{semaphore.NewWeighted(n)} }
+
+// take waits briefly for n bytes.
+func (b *budget) take(ctx context.Context, n int64) (release func(), err error) {
+	if !b.sem.TryAcquire(n) {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		if err := b.sem.Acquire(ctx, n); err != nil {
+			return nil, errOverload
+		}
+	}
+	return func() { b.sem.Release(n) }, nil
+}
