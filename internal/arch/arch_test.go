@@ -54,6 +54,7 @@ func TestLimitsOfConventions(t *testing.T) {
 	}
 	report(t, CheckLimits(fset, files))
 	report(t, CheckWords(files))
+	report(t, CheckPure(files, Pure))
 }
 
 func TestEveryRuleHasAReason(t *testing.T) {
@@ -184,4 +185,27 @@ func TestWordsCanFail(t *testing.T) {
 		parse("labels/e_test.go", "package labels_test\nfunc Example() {}"),
 	}
 	report(t, CheckWords(good))
+}
+
+func TestPureCanFail(t *testing.T) {
+	for src, want := range map[string]bool{
+		`import "time"; var _ = time.Now()`:                     true,
+		`import clock "time"; var _ = clock.Since`:              true,
+		`import "crypto/rand"; var _ = rand.Reader`:             true,
+		`import "math/rand/v2"; var _ = rand.IntN(3)`:           true,
+		`import "os"; var _ = os.Getenv("X")`:                   true,
+		`import "time"; var _ = time.Unix(1, 0).Add(time.Hour)`: false,
+		`import "example.org/time"; var _ = time.Now()`:         false,
+	} {
+		parsed, err := parser.ParseFile(token.NewFileSet(), "a.go", "package state;"+src, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(CheckPure([]File{{Path: "registry/state/a.go", AST: parsed}}, Pure)) > 0; got != want {
+			t.Errorf("%s: caught %v, want %v", src, got, want)
+		}
+		if len(CheckPure([]File{{Path: "registry/api/a.go", AST: parsed}}, Pure)) > 0 {
+			t.Errorf("%s: caught where it is allowed", src)
+		}
+	}
 }
