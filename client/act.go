@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -18,6 +19,7 @@ type act struct {
 	op     proof.Op
 	method string
 	path   string
+	query  url.Values         // of a read; proofs do not cover it (RFC 9449 section 4.2)
 	tool   credentials.ToolID // what it is about, where the op says so
 	base   credentials.Digest // the version it replaces or judges, likewise
 	handle string             // shown; "" for none
@@ -112,7 +114,7 @@ func (a *Actor) send(ctx context.Context, k act) ([]byte, error) {
 	if k.command != "" {
 		h.Set("Idempotency-Key", string(k.command))
 	}
-	body, got, err := a.c.exchange(ctx, call{method: k.method, path: k.path, header: h, body: k.raw})
+	body, got, err := a.c.exchange(ctx, call{method: k.method, path: k.path, query: k.query, header: h, body: k.raw})
 	a.c.nonces.put(a.KeyID(), got.Get("Dpop-Nonce"))
 	return body, err
 }

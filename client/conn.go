@@ -300,10 +300,15 @@ func (c *conn) backoff(n int, first, last time.Duration) time.Duration {
 	if n < 16 {
 		d = min(last, first<<(n-1))
 	}
+	return c.jitter(d, 2)
+}
+
+// jitter takes by chance up to 1/part off d.
+func (c *conn) jitter(d time.Duration, part int) time.Duration {
 	var b [2]byte
 	if _, err := io.ReadFull(c.rand, b[:]); err != nil {
 		return d
 	}
 	f := time.Duration(b[0])<<8 | time.Duration(b[1])
-	return d - d/2*f/65536
+	return d - d/time.Duration(part)*f/65536
 }

@@ -34,14 +34,15 @@ func (a *Actor) Delegate(ctx context.Context, h Handle, toJWK []byte, actions []
 }
 
 // RevokeDelegation ends one delegation of the handle's tool.
-func (a *Actor) RevokeDelegation(ctx context.Context, h Handle, id credentials.TokenID) error {
+func (a *Actor) RevokeDelegation(ctx context.Context, h Handle, id credentials.TokenID) (registry.DelegationView, error) {
+	var out registry.DelegationView
 	if _, err := credentials.ParseTokenID(string(id)); err != nil {
-		return err
+		return out, err
 	}
-	return a.change(ctx, act{
+	return changed(ctx, a, act{
 		op: proof.DelegationRevoke, method: http.MethodDelete, path: "/v1/delegations/" + string(id),
 		tool: h.Tool, handle: h.Token,
-	}, nil)
+	}, out)
 }
 
 // Delegations lists the live delegations of the handle's tool.

@@ -33,12 +33,10 @@ func Code(err error) string {
 	return ""
 }
 
-// Codes without a sentinel, which the client itself acts on.
+// Codes that the client itself acts on.
 const (
 	codeUseNonce     = "use_dpop_nonce"
 	codeInvalidToken = "invalid_token"
-	codeOverload     = "overload"
-	codeReplayFull   = "replay_full"
 )
 
 // sentinels are the refusals that the registry's packages name, by the code
@@ -50,7 +48,6 @@ var sentinels = map[string]error{
 	"action":           registry.ErrAction,
 	"stale_generation": registry.ErrStaleGeneration,
 	"stale_base":       registry.ErrStaleBase,
-	"handle_revoked":   registry.ErrHandleRevoked,
 	"tool_revoked":     registry.ErrToolRevoked,
 	"name_taken":       registry.ErrNameTaken,
 	"name_kept":        registry.ErrNameKept,
@@ -59,17 +56,17 @@ var sentinels = map[string]error{
 	"condemned":        registry.ErrCondemned,
 	"reserved":         registry.ErrReserved,
 	"exists":           registry.ErrExists,
-	"not_held":         registry.ErrNotHeld,
+	"bad_acceptance":   registry.ErrNotHeld,
 	"spent":            registry.ErrSpent,
 	"too_late":         registry.ErrTooLate,
 	"unchanged":        registry.ErrUnchanged,
 	"gateway_origin":   registry.ErrGatewayOrigin,
 	"command_reused":   registry.ErrCommandReused,
-	"depth":            registry.ErrDepth,
+	"delegation_depth": registry.ErrDepth,
 	"wider":            registry.ErrWider,
 	"stale_view":       registry.ErrStaleView,
 	"unknown_outcome":  registry.ErrUnknownOutcome,
-	"key_not_usable":   registry.ErrKeyNotUsable,
+	"wrong_tool":       registry.ErrTool,
 }
 
 // again reports whether the same act may be sent once more: nothing is known of
@@ -83,18 +80,17 @@ func again(err error) bool {
 		return false
 	}
 	switch e.Code {
-	case "unknown_outcome", "stale_view", codeOverload, codeReplayFull:
+	case "unknown_outcome", "stale_view", "stale_keys", "overload", "replay_full":
 		return true
+	case problem.CodeUnexpected: // not the registry's word: something on the way
+		return e.Status == 502 || e.Status == 503 || e.Status == 504
 	}
-	return e.Status == 502 || e.Status == 503 || e.Status == 504
+	return false
 }
 
 // outworn reports whether the handle is what was refused, and a fresh one could
-// do.
+// do: it expired, was revoked, its signing key was, or the generation rose.
 func outworn(err error) bool {
-	switch Code(err) {
-	case codeInvalidToken, "stale_generation", "handle_revoked", "key_not_usable":
-		return true
-	}
-	return false
+	c := Code(err)
+	return c == codeInvalidToken || c == "stale_generation"
 }

@@ -62,24 +62,26 @@ func (a *Actor) Renew(ctx context.Context, tool credentials.ToolID) (registry.Ha
 
 // RevokeHandle ends one handle of the holder's tool, and every delegation made
 // from it.
-func (a *Actor) RevokeHandle(ctx context.Context, h Handle, jti credentials.TokenID) error {
+func (a *Actor) RevokeHandle(ctx context.Context, h Handle, jti credentials.TokenID) (registry.ToolView, error) {
+	var out registry.ToolView
 	if _, err := credentials.ParseTokenID(string(jti)); err != nil {
-		return err
+		return out, err
 	}
-	return a.change(ctx, act{
+	return changed(ctx, a, act{
 		op: proof.HandleRevoke, method: http.MethodDelete, path: "/v1/handles/" + string(jti),
 		tool: h.Tool, handle: h.Token,
-	}, nil)
+	}, out)
 }
 
 // RevokeHandles ends every handle of a tool, the one shown included, by raising
 // the tool's generation. The owner goes on with Renew.
-func (a *Actor) RevokeHandles(ctx context.Context, h Handle) error {
+func (a *Actor) RevokeHandles(ctx context.Context, h Handle) (registry.ToolView, error) {
+	var out registry.ToolView
 	path, err := toolPath(h.Tool, "/handles")
 	if err != nil {
-		return err
+		return out, err
 	}
-	return a.change(ctx, act{op: proof.HandleRevokeAll, method: http.MethodDelete, path: path, tool: h.Tool, handle: h.Token}, nil)
+	return changed(ctx, a, act{op: proof.HandleRevokeAll, method: http.MethodDelete, path: path, tool: h.Tool, handle: h.Token}, out)
 }
 
 // toolPath is the path of something about one tool. Ids are checked before they

@@ -15,22 +15,38 @@ import (
 
 // CondemnTool has a tool shown to nobody.
 func (a *Actor) CondemnTool(ctx context.Context, tool credentials.ToolID, reason string) (registry.ToolView, error) {
-	return a.judgeTool(ctx, proof.ToolCondemn, tool, credentials.Digest{}, "/condemnation", reason)
+	return a.judgeTool(ctx, proof.ToolCondemn, tool, "/condemnation", registry.ReasonRequest{Reason: reason})
 }
 
 // ReleaseTool clears one version of a tool that the operator has read.
 func (a *Actor) ReleaseTool(ctx context.Context, tool credentials.ToolID, version credentials.Digest, reason string) (registry.ToolView, error) {
-	return a.judgeTool(ctx, proof.ToolRelease, tool, version, "/release", reason)
+	return a.judgeTool(ctx, proof.ToolRelease, tool, "/release", registry.ReleaseRequest{Digest: version, Reason: reason})
 }
 
-func (a *Actor) judgeTool(ctx context.Context, op proof.Op, tool credentials.ToolID, base credentials.Digest, rest, reason string) (registry.ToolView, error) {
+func (a *Actor) judgeTool(ctx context.Context, op proof.Op, tool credentials.ToolID, rest string, body any) (registry.ToolView, error) {
 	var out registry.ToolView
 	path, err := toolPath(tool, rest)
 	if err != nil {
 		return out, err
 	}
-	body := registry.ReasonRequest{Reason: reason}
-	return changed(ctx, a, act{op: op, method: http.MethodPost, path: path, tool: tool, base: base, body: body}, out)
+	return changed(ctx, a, act{op: op, method: http.MethodPost, path: path, tool: tool, body: body}, out)
+}
+
+// CondemnOrigin has all tools of an origin shown to nobody.
+func (a *Actor) CondemnOrigin(ctx context.Context, origin, reason string) (registry.TopologyView, error) {
+	var out registry.TopologyView
+	body := registry.OriginReasonRequest{Origin: origin, Reason: reason}
+	return changed(ctx, a, act{op: proof.OriginCondemn, method: http.MethodPost, path: "/v1/origins/condemnation", body: body}, out)
+}
+
+// Contests lists the names that somebody else claimed while they were held, at
+// one origin or at all.
+func (a *Actor) Contests(ctx context.Context, origin string) ([]registry.ContestView, error) {
+	var out registry.ContestList
+	q := url.Values{}
+	set(q, "origin", origin)
+	err := a.do(ctx, act{op: proof.OperatorRead, method: http.MethodGet, path: "/v1/contests", query: q}, &out)
+	return out.Contests, err
 }
 
 // CreateAgent issues a credential for one agent, bound to one profile. The
