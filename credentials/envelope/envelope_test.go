@@ -292,6 +292,24 @@ func TestErrorsRepeatNothing(t *testing.T) {
 	}
 }
 
+// The pre-check alone already knows only two algorithms: what is verified behind
+// it need not be asked.
+func TestPrecheckKnowsTwoAlgorithms(t *testing.T) {
+	n := 0
+	for _, c := range vectortest.Cases(t) {
+		if !strings.HasPrefix(c.Name, "alg ") || !strings.HasSuffix(c.Name, ", signed with Ed25519") {
+			continue
+		}
+		n++
+		if _, err := envelope.Precheck(c.Token, c.Typ); !errors.Is(err, envelope.ErrAlg) {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+	}
+	if n < 10 {
+		t.Errorf("only %d cases", n)
+	}
+}
+
 func TestSignerConcurrently(t *testing.T) {
 	for _, key := range signers() {
 		s := newSigner(t, envelope.Label, key)

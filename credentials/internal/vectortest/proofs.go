@@ -40,6 +40,7 @@ func HostileJWKs() []HostileJWK {
 		{"Ed25519 not canonical (y = p)", "EdDSA", ed(b64(append(append([]byte{0xed}, bytes.Repeat([]byte{0xff}, 30)...), 0x7f))), "key-point"},
 		{"Ed25519 with y", "EdDSA", `{"kty":"OKP","crv":"Ed25519","x":"` + x(32) + `","y":"` + x(32) + `"}`, "key-point"},
 		{"Ed25519 x with loose trailing bits", "EdDSA", ed(loose(x(32))), "key-point"},
+		{"Ed25519 x with a line end inside", "EdDSA", ed(x(32)[:20] + `\n` + x(32)[20:]), "key-point"},
 		{"P-256 all zero", "ES256", ecKey(strings.Repeat("A", 43), strings.Repeat("A", 43)), "key-point"},
 		{"P-256 without y", "ES256", `{"kty":"EC","crv":"P-256","x":"` + ones + `"}`, "key-point"},
 		{"P-384 under ES256", "ES256", `{"kty":"EC","crv":"P-384","x":"` + b64(point[1:49]) + `","y":"` + b64(point[49:]) + `"}`, "key-kind"},
