@@ -65,6 +65,31 @@ func (d *disk) killed() *disk {
 	return n
 }
 
+// off cuts the power now.
+func (d *disk) off() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.cut()
+}
+
+// files is what programs see.
+func (d *disk) files() map[string][]byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	files := map[string][]byte{}
+	for name, f := range d.names {
+		files[name] = append([]byte(nil), f.live...)
+	}
+	return files
+}
+
+// inject sets or, with nil, ends the injection of faults.
+func (d *disk) inject(fail func(op, string) int32) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fail = fail
+}
+
 const (
 	rcOK       = 0
 	rcIO       = 10

@@ -29,62 +29,66 @@ func raw(t testing.TB, path, q string) {
 	}
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func db(dir string) string { return filepath.Join(dir, dbName) }
+
+// refusals spoil a folder that holds a log of three entries.
+var refusals = []struct {
+	name string
+	make func(t testing.TB, dir string)
+	opt  *Options
+	want []error
+}{
+	{"folder that others enter", func(t testing.TB, dir string) { must(t, os.Chmod(dir, 0o750)) }, nil, []error{store.ErrPermission, durable.ErrLoose}},
+	{"folder by symbolic link", func(t testing.TB, dir string) {
+		must(t, os.Rename(dir, dir+"2"))
+		must(t, os.Symlink(dir+"2", dir))
+	}, nil, []error{store.ErrPermission, durable.ErrSymlink}},
+	{"file instead of folder", func(t testing.TB, dir string) {
+		must(t, os.RemoveAll(dir))
+		must(t, os.WriteFile(dir, nil, 0o600))
+	}, nil, []error{store.ErrPermission, durable.ErrNotFolder}},
+	{"database that others read", func(t testing.TB, dir string) { must(t, os.Chmod(db(dir), 0o640)) }, nil, []error{store.ErrPermission, durable.ErrLoose}},
+	{"write-ahead log that others read", func(t testing.TB, dir string) { must(t, os.WriteFile(db(dir)+"-wal", nil, 0o604)) }, nil, []error{store.ErrPermission, durable.ErrLoose}},
+	{"database by symbolic link", func(t testing.TB, dir string) {
+		must(t, os.Rename(db(dir), dir+"/x"))
+		must(t, os.Symlink(dir+"/x", db(dir)))
+	}, nil, []error{store.ErrPermission, durable.ErrSymlink}},
+	{"lock by symbolic link", func(t testing.TB, dir string) {
+		must(t, os.Remove(dir+"/turn.lock"))
+		must(t, os.Symlink(db(dir), dir+"/turn.lock"))
+	}, nil, []error{store.ErrPermission, durable.ErrSymlink}},
+	{"lock that others open", func(t testing.TB, dir string) { must(t, os.Chmod(dir+"/member.lock", 0o666)) }, nil, []error{store.ErrPermission, durable.ErrLoose}},
+	{"folder instead of database", func(t testing.TB, dir string) {
+		must(t, os.Remove(db(dir)))
+		must(t, os.Mkdir(db(dir), 0o700))
+	}, nil, []error{store.ErrPermission, durable.ErrNotRegular}},
+	{"another program's id", func(t testing.TB, dir string) { raw(t, db(dir), `PRAGMA application_id=7`) }, nil, []error{store.ErrForeign}},
+	{"another program without id", func(t testing.TB, dir string) {
+		must(t, os.Truncate(db(dir), 0))
+		raw(t, db(dir), `CREATE TABLE cookies(x)`)
+	}, nil, []error{store.ErrForeign}},
+	{"newer schema", func(t testing.TB, dir string) { raw(t, db(dir), `PRAGMA user_version=2`) }, nil, []error{store.ErrForeign}},
+	{"no schema version", func(t testing.TB, dir string) { raw(t, db(dir), `PRAGMA user_version=0`) }, nil, []error{store.ErrForeign}},
+	{"no head", func(t testing.TB, dir string) { raw(t, db(dir), `DELETE FROM head`) }, nil, []error{store.ErrCorrupt}},
+	{"short root", func(t testing.TB, dir string) { raw(t, db(dir), `UPDATE head SET root=x'00'`) }, nil, []error{store.ErrCorrupt}},
+	{"no table", func(t testing.TB, dir string) { raw(t, db(dir), `DROP TABLE head`) }, nil, []error{store.ErrCorrupt}},
+	{"no folder to inspect", func(t testing.TB, dir string) { must(t, os.RemoveAll(dir)) }, &Options{Existing: true}, []error{store.ErrNotFound}},
+	{"no log to inspect", func(t testing.TB, dir string) { must(t, os.Remove(db(dir))) }, &Options{Existing: true}, []error{store.ErrNotFound}},
+	{"empty log to inspect", func(t testing.TB, dir string) { must(t, os.Truncate(db(dir), 0)) }, &Options{Existing: true}, []error{store.ErrNotFound}},
+	{"no parent", func(t testing.TB, dir string) { must(t, os.RemoveAll(filepath.Dir(dir))) }, nil, []error{fs.ErrNotExist}},
+}
+
 // TestOpenRefuses: what is not a private folder with a log of ours is refused
 // by name, before anything in it is changed.
 func TestOpenRefuses(t *testing.T) {
-	existing := &Options{Existing: true}
-	must := func(t testing.TB, err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	db := func(dir string) string { return filepath.Join(dir, dbName) }
-	for _, c := range []struct {
-		name string
-		make func(t testing.TB, dir string) // dir holds a log of three entries
-		opt  *Options
-		want []error
-	}{
-		{"folder that others enter", func(t testing.TB, dir string) { must(t, os.Chmod(dir, 0o750)) }, nil, []error{store.ErrPermission, durable.ErrLoose}},
-		{"folder by symbolic link", func(t testing.TB, dir string) {
-			must(t, os.Rename(dir, dir+"2"))
-			must(t, os.Symlink(dir+"2", dir))
-		}, nil, []error{store.ErrPermission, durable.ErrSymlink}},
-		{"file instead of folder", func(t testing.TB, dir string) {
-			must(t, os.RemoveAll(dir))
-			must(t, os.WriteFile(dir, nil, 0o600))
-		}, nil, []error{store.ErrPermission, durable.ErrNotFolder}},
-		{"database that others read", func(t testing.TB, dir string) { must(t, os.Chmod(db(dir), 0o640)) }, nil, []error{store.ErrPermission, durable.ErrLoose}},
-		{"write-ahead log that others read", func(t testing.TB, dir string) { must(t, os.WriteFile(db(dir)+"-wal", nil, 0o604)) }, nil, []error{store.ErrPermission, durable.ErrLoose}},
-		{"database by symbolic link", func(t testing.TB, dir string) {
-			must(t, os.Rename(db(dir), dir+"/x"))
-			must(t, os.Symlink(dir+"/x", db(dir)))
-		}, nil, []error{store.ErrPermission, durable.ErrSymlink}},
-		{"lock by symbolic link", func(t testing.TB, dir string) {
-			must(t, os.Remove(dir+"/turn.lock"))
-			must(t, os.Symlink(db(dir), dir+"/turn.lock"))
-		}, nil, []error{store.ErrPermission, durable.ErrSymlink}},
-		{"lock that others open", func(t testing.TB, dir string) { must(t, os.Chmod(dir+"/member.lock", 0o666)) }, nil, []error{store.ErrPermission, durable.ErrLoose}},
-		{"folder instead of database", func(t testing.TB, dir string) {
-			must(t, os.Remove(db(dir)))
-			must(t, os.Mkdir(db(dir), 0o700))
-		}, nil, []error{store.ErrPermission, durable.ErrNotRegular}},
-		{"another program's id", func(t testing.TB, dir string) { raw(t, db(dir), `PRAGMA application_id=7`) }, nil, []error{store.ErrForeign}},
-		{"another program without id", func(t testing.TB, dir string) {
-			must(t, os.Truncate(db(dir), 0))
-			raw(t, db(dir), `CREATE TABLE cookies(x)`)
-		}, nil, []error{store.ErrForeign}},
-		{"newer schema", func(t testing.TB, dir string) { raw(t, db(dir), `PRAGMA user_version=2`) }, nil, []error{store.ErrForeign}},
-		{"no schema version", func(t testing.TB, dir string) { raw(t, db(dir), `PRAGMA user_version=0`) }, nil, []error{store.ErrForeign}},
-		{"no head", func(t testing.TB, dir string) { raw(t, db(dir), `DELETE FROM head`) }, nil, []error{store.ErrCorrupt}},
-		{"short root", func(t testing.TB, dir string) { raw(t, db(dir), `UPDATE head SET root=x'00'`) }, nil, []error{store.ErrCorrupt}},
-		{"no table", func(t testing.TB, dir string) { raw(t, db(dir), `DROP TABLE head`) }, nil, []error{store.ErrCorrupt}},
-		{"no folder to inspect", func(t testing.TB, dir string) { must(t, os.RemoveAll(dir)) }, existing, []error{store.ErrNotFound}},
-		{"no log to inspect", func(t testing.TB, dir string) { must(t, os.Remove(db(dir))) }, existing, []error{store.ErrNotFound}},
-		{"empty log to inspect", func(t testing.TB, dir string) { must(t, os.Truncate(db(dir), 0)) }, existing, []error{store.ErrNotFound}},
-		{"no parent", func(t testing.TB, dir string) { must(t, os.RemoveAll(filepath.Dir(dir))) }, nil, []error{fs.ErrNotExist}},
-	} {
+	for _, c := range refusals {
 		t.Run(c.name, func(t *testing.T) {
 			dir := plant(t, crashed(t, 3))
 			l, err := Open(ctx, dir, nil)
@@ -144,25 +148,22 @@ func TestBackupRestore(t *testing.T) {
 	}
 	old := tree.Head()
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	if err := l.BackupTo(ctx, backup); err != nil {
-		t.Fatal(err)
-	}
-	if st, err := os.Stat(backup); err != nil || st.Mode().Perm() != 0o600 {
-		t.Errorf("backup: %v, %v", st, err)
+	must(t, l.BackupTo(ctx, backup))
+	st, err := os.Stat(backup)
+	must(t, err)
+	if st.Mode().Perm() != 0o600 {
+		t.Errorf("backup: %v", st.Mode())
 	}
 	for range 5 {
 		if tree, err = appendOne(l, tree); err != nil {
 			t.Fatal(err)
 		}
 	}
-	now := func() time.Time { return time.Unix(1_800_000_000, 0) }
 	if _, err := Restore(ctx, dir, backup, nil); !errors.Is(err, store.ErrBusy) {
 		t.Fatalf("restore under an open log: %v", err)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	r, err := Restore(ctx, dir, backup, &Options{Now: now})
+	must(t, l.Close())
+	r, err := Restore(ctx, dir, backup, &Options{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }})
 	if err != nil || r.Before != tree.Head() || r.After != old || !strings.Contains(r.Kept, "replaced-20270115T080000") {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -175,9 +176,7 @@ func TestBackupRestore(t *testing.T) {
 	if err != nil || len(es) != 20 {
 		t.Fatalf("%d entries, %v", len(es), err)
 	}
-	if err := l.Check(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Check(ctx))
 	if n, err := l.LatestNote(ctx); err != nil || n.Size != 20 {
 		t.Fatalf("%+v, %v", n, err)
 	}

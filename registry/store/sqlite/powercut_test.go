@@ -193,11 +193,7 @@ func TestPowerCutControl(t *testing.T) {
 		} else if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		files := map[string][]byte{}
-		for name, n := range honest.names {
-			files[name] = n.live
-		}
-		d := newDisk(uint64(round), files)
+		d := newDisk(uint64(round), honest.files())
 		d.lie, d.torn, d.cutAt = true, round%2 == 1, 400+100*round
 		f := &fate{acked: map[uint64]string{}}
 		f.verify(t, dir, f.live(t, dir, d, round))
@@ -209,80 +205,6 @@ func TestPowerCutControl(t *testing.T) {
 	}
 }
 
-// TestDiskFaults: a full disk and failing reads and syncs are named, leave the
-// outcome unknown but the log sound, and pass.
-func TestDiskFaults(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		op   op
-		rc   int32
-		want error
-	}{
-		{"disk full", opWrite, rcFull, store.ErrFull},
-		{"write error", opWrite, rcIO | 3<<8, store.ErrIO},
-		{"sync error", opSync, rcFsync, store.ErrIO},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := tempDir(t)
-			d := newDisk(1, nil)
-			l, err := Open(ctx, dir, plug(t, dir, d))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
-			var tree storetest.Tree
-			add := func() error {
-				prev := tree.Head()
-				next := tree.Clone()
-				x := fmt.Appendf(nil, "entry %d", prev.Size)
-				next.Add(x)
-				err := l.Append(ctx, prev, next.Head(), store.Batch{Entries: [][]byte{x}})
-				if err == nil {
-					tree = *next
-				}
-				return err
-			}
-			for range 3 {
-				if err := add(); err != nil {
-					t.Fatal(err)
-				}
-				syncs := 0
-				d.mu.Lock()
-				d.fail = func(o op, _ string) int32 {
-					if o == opSync {
-						syncs++
-					}
-					if o == c.op {
-						return c.rc
-					}
-					return 0
-				}
-				d.mu.Unlock()
-				err := add()
-				if !errors.Is(err, c.want) || !errors.Is(err, store.ErrUnknownOutcome) || store.Unwritten(err) {
-					t.Fatalf("append: %v", err)
-				}
-				if syncs > 1 {
-					t.Errorf("%d syncs for one commit: a failed sync was tried again", syncs)
-				}
-				h, err := l.Head(ctx)
-				if err != nil || h != tree.Head() {
-					t.Fatalf("head %v, %v; want %v", h, err, tree.Head())
-				}
-				d.mu.Lock()
-				d.fail = nil
-				d.mu.Unlock()
-			}
-			if err := add(); err != nil {
-				t.Fatalf("after the fault has passed: %v", err)
-			}
-			if es, err := storetest.Entries(l); err != nil || len(es) != 4 {
-				t.Fatalf("%d entries, %v", len(es), err)
-			}
-		})
-	}
-}
-
 // TestFailedSyncThenKill: after a sync that failed, the system takes the
 // blocks for clean although they are not on the disk. A process that starts
 // after a kill finds them in the cache; what it acknowledges on top of them
@@ -291,39 +213,31 @@ func TestFailedSyncThenKill(t *testing.T) {
 	dir := tempDir(t)
 	d := newDisk(1, nil)
 	l, err := Open(ctx, dir, plug(t, dir, d))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tree := new(storetest.Tree)
 	for range 3 {
-		if tree, err = appendOne(l, tree); err != nil {
-			t.Fatal(err)
-		}
+		tree, err = appendOne(l, tree)
+		must(t, err)
 	}
-	d.mu.Lock()
-	d.fail = func(o op, _ string) int32 {
+	d.inject(func(o op, _ string) int32 {
 		if o == opSync {
 			return rcFsync
 		}
 		return 0
-	}
-	d.mu.Unlock()
+	})
 	doubt, err := appendOne(l, tree)
 	if !errors.Is(err, store.ErrUnknownOutcome) {
 		t.Fatal(err)
 	}
 	second := d.killed() // before the first one can close anything
-	d.mu.Lock()
-	d.dead = true
-	d.mu.Unlock()
+	d.off()
 	l.Close()
 
 	l, err = Open(ctx, dir, plug(t, dir, second))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := l.Head(ctx)
-	if err != nil || h != doubt.Head() {
+	if h, err := l.Head(ctx); err != nil || h != doubt.Head() {
 		t.Fatalf("head %v, %v: the unsynced commit is not in the cache, this test shows nothing", h, err)
 	}
 	tree = doubt
@@ -332,9 +246,7 @@ func TestFailedSyncThenKill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	second.mu.Lock()
-	second.cut()
-	second.mu.Unlock()
+	second.off()
 	l.Close()
 
 	l, err = Open(ctx, dir, plug(t, dir, newDisk(1, second.after)))

@@ -53,7 +53,6 @@ func plant(t testing.TB, files map[string][]byte) (dir string) {
 // TestO18TornTail: a torn end of the write-ahead log is repaired, named a
 // tear, and stays on record; what was committed before stays.
 func TestO18TornTail(t *testing.T) {
-	at := time.Unix(1_800_000_000, 0).UTC()
 	const frame = walFrame + 4096
 	last := func(b []byte) int { return len(b) - frame } // the last frame, a commit
 	for _, c := range []struct {
@@ -80,40 +79,47 @@ func TestO18TornTail(t *testing.T) {
 			files := crashed(t, 5)
 			files[dbName+"-wal"] = c.damage(files[dbName+"-wal"])
 			dir := plant(t, files)
-			for start := range 3 {
-				l, err := Open(ctx, dir, &Options{Now: func() time.Time { return at }})
-				if err != nil {
-					t.Fatal(err)
-				}
-				r, mended := l.Recovered()
-				if mended != (c.kind != "" && start == 0) {
-					t.Fatalf("start %d: mended %v %+v", start, mended, r)
-				}
-				list, err := l.Repairs(ctx)
-				switch {
-				case err != nil || len(list) != min(len(c.kind), 1):
-					t.Fatalf("start %d: repairs %v, %v", start, list, err)
-				case c.kind == "":
-				case list[0].Kind != c.kind || list[0].Bytes < c.min || !list[0].At.Equal(at) || list[0].Head.Size != c.entries || list[0].Detail == "":
-					t.Fatalf("start %d: %+v", start, list[0])
-				}
-				h, err := l.Head(ctx)
-				if err != nil || h.Size != c.entries+uint64(start) {
-					t.Fatalf("start %d: %d entries, %v; want %d", start, h.Size, err, c.entries+uint64(start))
-				}
-				tree := new(storetest.Tree) // the next entry chains to the last good one
-				if err := storetest.Fold(l, tree, h); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := appendOne(l, tree); err != nil {
-					t.Fatal(err)
-				}
-				if err := l.Check(ctx); err != nil {
-					t.Fatal(err)
-				}
-				l.Close()
+			for start := range uint64(3) {
+				mended(t, dir, start, store.Repair{Kind: c.kind, Bytes: c.min, Head: store.Head{Size: c.entries}})
 			}
 		})
+	}
+}
+
+// mended is one start after a tear: the first one mends and says so, the
+// others find it on record; the next entry chains to the last good one.
+func mended(t *testing.T, dir string, start uint64, want store.Repair) {
+	t.Helper()
+	at := time.Unix(1_800_000_000, 0).UTC()
+	l, err := Open(ctx, dir, &Options{Now: func() time.Time { return at }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if r, now := l.Recovered(); now != (want.Kind != "" && start == 0) {
+		t.Fatalf("start %d: mended %v %+v", start, now, r)
+	}
+	list, err := l.Repairs(ctx)
+	switch {
+	case err != nil || len(list) != min(len(want.Kind), 1):
+		t.Fatalf("start %d: repairs %v, %v", start, list, err)
+	case want.Kind == "":
+	case list[0].Kind != want.Kind || list[0].Bytes < want.Bytes || !list[0].At.Equal(at) || list[0].Head.Size != want.Head.Size || list[0].Detail == "":
+		t.Fatalf("start %d: %+v", start, list[0])
+	}
+	h, err := l.Head(ctx)
+	if err != nil || h.Size != want.Head.Size+start {
+		t.Fatalf("start %d: %d entries, %v; want %d", start, h.Size, err, want.Head.Size+start)
+	}
+	tree := new(storetest.Tree)
+	if err := storetest.Fold(l, tree, h); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := appendOne(l, tree); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Check(ctx); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -44,22 +44,7 @@ func inspect(wal []byte) tail {
 	s0, s1 := be.Uint32(wal[24:]), be.Uint32(wal[28:])
 	step := walFrame + size
 	body := wal[walHeader:]
-	valid, committed := 0, 0
-	for (valid+1)*step <= len(body) {
-		f := body[valid*step:]
-		if be.Uint32(f) == 0 || string(f[8:16]) != string(salt) {
-			break
-		}
-		s0, s1 = walSum(order, f[:8], s0, s1)
-		s0, s1 = walSum(order, f[walFrame:step], s0, s1)
-		if be.Uint32(f[16:]) != s0 || be.Uint32(f[20:]) != s1 {
-			break
-		}
-		valid++
-		if be.Uint32(f[4:]) != 0 {
-			committed = valid
-		}
-	}
+	valid, committed := walValid(body, salt, size, order, s0, s1)
 	t := tail{frames: committed}
 	uncommitted := valid - committed
 	damaged := 0
@@ -77,6 +62,28 @@ func inspect(wal []byte) tail {
 			uncommitted, damaged-uncommitted, part)
 	}
 	return t
+}
+
+// walValid counts the frames from the start whose salts and checksums hold,
+// and those up to the last commit among them.
+func walValid(body, salt []byte, size int, order binary.ByteOrder, s0, s1 uint32) (valid, committed int) {
+	be, step := binary.BigEndian, walFrame+size
+	for (valid+1)*step <= len(body) {
+		f := body[valid*step:]
+		if be.Uint32(f) == 0 || string(f[8:16]) != string(salt) {
+			break
+		}
+		s0, s1 = walSum(order, f[:8], s0, s1)
+		s0, s1 = walSum(order, f[walFrame:step], s0, s1)
+		if be.Uint32(f[16:]) != s0 || be.Uint32(f[20:]) != s1 {
+			break
+		}
+		valid++
+		if be.Uint32(f[4:]) != 0 {
+			committed = valid
+		}
+	}
+	return valid, committed
 }
 
 // walPage checks the header and returns the page size.
