@@ -155,8 +155,9 @@ type TopologyData struct {
 
 // KeysData is the data of keys.changed.
 type KeysData struct {
-	Ver     uint64      `json:"ver"`
-	Changes []KeyChange `json:"changes"`
+	Ver     uint64                  `json:"ver"`
+	By      credentials.PrincipalID `json:"by,omitzero"` // the operator who asked for it
+	Changes []KeyChange             `json:"changes"`
 }
 
 // A KeyChange is one transition of one signing key, without key material.

@@ -115,5 +115,6 @@ type Key struct {
 	Role   string
 	State  string
 	Reason string
+	Ver    uint64 // of the key ring that made the change
 	Index  uint64
 }

@@ -118,7 +118,7 @@ func (t *Txn) applyEnrolled(index uint64, e *registry.Event) error {
 	if err := t.put(tablePrincipals, &p); err != nil {
 		return err
 	}
-	return t.reweigh(index, t.OwnedBy(p.ID.Key()), func(x *registry.Tool) bool { return x.Origin == d.Origin })
+	return t.reweigh(index, e.At, t.OwnedBy(p.ID.Key()), func(x *registry.Tool) bool { return x.Origin == d.Origin })
 }
 
 func (t *Txn) applyRecovered(e *registry.Event) error {
@@ -230,7 +230,7 @@ func (t *Txn) applyKeys(index uint64, e *registry.Event) error {
 		if old, err := t.Key(c.Kid); err == nil && old.State == "revoked" {
 			return fmt.Errorf("%w: revoked key %s came back", ErrApply, c.Kid)
 		}
-		if err := t.put(tableKeys, &registry.Key{ID: c.Kid, Role: c.Role, State: c.To, Reason: c.Reason, Index: index}); err != nil {
+		if err := t.put(tableKeys, &registry.Key{ID: c.Kid, Role: c.Role, State: c.To, Reason: c.Reason, Ver: d.Ver, Index: index}); err != nil {
 			return err
 		}
 	}

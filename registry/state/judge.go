@@ -24,7 +24,7 @@ func (t *Txn) applyJudgement(index uint64, e *registry.Event) error {
 		if err := t.put(tablePrincipals, &p); err != nil {
 			return err
 		}
-		return t.reweigh(index, t.OwnedBy(p.ID.Key()), nil)
+		return t.reweigh(index, e.At, t.OwnedBy(p.ID.Key()), nil)
 	case registry.OriginCondemned:
 		o, err := t.origin(d.Origin)
 		if err != nil {
@@ -34,10 +34,10 @@ func (t *Txn) applyJudgement(index uint64, e *registry.Event) error {
 		if err := t.put(tableOrigins, o); err != nil {
 			return err
 		}
-		if err := t.reweigh(index, t.AtOrigin(d.Origin, ""), nil); err != nil {
+		if err := t.reweigh(index, e.At, t.AtOrigin(d.Origin, ""), nil); err != nil {
 			return err
 		}
-		return t.reweigh(index, t.AtSite(d.Origin), nil)
+		return t.reweigh(index, e.At, t.AtSite(d.Origin), nil)
 	}
 	return t.judgeTool(index, e, &d)
 }
@@ -57,7 +57,7 @@ func (t *Txn) judgeTool(index uint64, e *registry.Event, d *registry.ReasonData)
 	} else {
 		x.Condemned, x.Content = false, labels.Inspected
 	}
-	return t.storeTool(index, x)
+	return t.storeTool(old, x)
 }
 
 // origin is a copy of an origin's record to change, or a new one.
@@ -92,5 +92,5 @@ func (t *Txn) applyTopology(index uint64, e *registry.Event) error {
 	if err := t.put(tableOrigins, o); err != nil {
 		return err
 	}
-	return t.reweigh(index, t.AtSite(d.Origin), nil)
+	return t.reweigh(index, e.At, t.AtSite(d.Origin), nil)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-memdb"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/registry"
 )
 
@@ -22,6 +23,7 @@ const (
 	tableAgents      = "agents"
 	tableContests    = "contests"
 	tableKeys        = "keys"
+	tableLowered     = "lowered"
 )
 
 // index is an indexer without reflection. key returns nil where the record has
@@ -60,7 +62,7 @@ func schema() *memdb.DBSchema {
 	s := &memdb.DBSchema{Tables: map[string]*memdb.TableSchema{}}
 	for _, t := range []*memdb.TableSchema{
 		toolsTable(), principalsTable(), originsTable(), holdingsTable(), delegationsTable(),
-		spentTable(), transfersTable(), agentsTable(), contestsTable(), keysTable(),
+		spentTable(), transfersTable(), agentsTable(), contestsTable(), keysTable(), loweredTable(),
 	} {
 		s.Tables[t.Name] = t
 	}
@@ -149,6 +151,17 @@ func contestsTable() *memdb.TableSchema {
 
 func keysTable() *memdb.TableSchema {
 	return table(tableKeys, id(func(k *registry.Key) []byte { return []byte(k.ID) }))
+}
+
+// Lowered: tools whose label fell while one with the better tier may live; by
+// its end, so that what can no longer live is forgotten.
+func loweredTable() *memdb.TableSchema {
+	return table(tableLowered,
+		id(func(l *labels.Lower) []byte { return toolKey(l.Tool) }),
+		&memdb.IndexSchema{Name: "until", Indexer: index[labels.Lower]{key: func(l *labels.Lower) []byte {
+			return binary.BigEndian.AppendUint64(nil, uint64(l.Until))
+		}}},
+	)
 }
 
 // Origin is what the log says of one origin.

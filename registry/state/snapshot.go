@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/registry"
 )
 
@@ -39,6 +40,7 @@ func (v *View) WriteSnapshot(w io.Writer) error {
 	writeTable[registry.Agent](s, v, tableAgents)
 	writeTable[registry.Contest](s, v, tableContests)
 	writeTable[registry.Key](s, v, tableKeys)
+	writeTable[labels.Lower](s, v, tableLowered)
 	s.commands(v.commands)
 	if s.err != nil {
 		return s.err
@@ -136,6 +138,7 @@ func ReadSnapshot(r io.Reader) (*DB, error) {
 		func() error { return readTable[registry.Agent](s, tx, tableAgents) },
 		func() error { return readTable[registry.Contest](s, tx, tableContests) },
 		func() error { return readTable[registry.Key](s, tx, tableKeys) },
+		func() error { return readTable[labels.Lower](s, tx, tableLowered) },
 		func() error { return s.commands(tx) },
 	} {
 		if err := load(); err != nil {

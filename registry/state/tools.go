@@ -39,7 +39,7 @@ func (t *Txn) applyTool(index uint64, e *registry.Event, d *registry.ToolData) e
 		x := touched(old, index, e)
 		x.Gen = d.Gen
 		x.Seq = index
-		return t.storeTool(index, x)
+		return t.storeTool(old, x)
 	}
 	return t.applyMoved(index, e, old, d)
 }
@@ -68,7 +68,7 @@ func (t *Txn) applyRegistered(index uint64, e *registry.Event, d *registry.ToolD
 	x.Publisher = x.Owner
 	x.Content = labels.Uninspected
 	t.hold(x.Owner, x.Origin, 1)
-	return t.storeTool(index, x)
+	return t.storeTool(nil, x)
 }
 
 // takeName frees a name that a revoked tool still holds and refuses one that a
@@ -96,7 +96,7 @@ func (t *Txn) applyOverwritten(index uint64, e *registry.Event, old *registry.To
 	if !x.Condemned {
 		x.Content = labels.Uninspected // what was judged was the version before
 	}
-	return t.storeTool(index, x)
+	return t.storeTool(old, x)
 }
 
 func (t *Txn) applyRevoked(index uint64, e *registry.Event, old *registry.Tool, d *registry.ToolData) error {
@@ -114,7 +114,7 @@ func (t *Txn) applyRevoked(index uint64, e *registry.Event, old *registry.Tool, 
 	if err := t.endDelegations(d.ID); err != nil {
 		return err
 	}
-	return t.put(tableTools, x)
+	return t.storeTool(old, x)
 }
 
 func (t *Txn) applyMoved(index uint64, e *registry.Event, old *registry.Tool, d *registry.ToolData) error {
@@ -158,7 +158,7 @@ func (t *Txn) moveTool(index uint64, e *registry.Event, old *registry.Tool, to c
 	if err := t.endDelegations(x.Row.Tool); err != nil {
 		return err
 	}
-	return t.storeTool(index, x)
+	return t.storeTool(old, x)
 }
 
 func (t *Txn) endDelegations(tool credentials.ToolID) error {
@@ -170,9 +170,15 @@ func (t *Txn) endDelegations(tool credentials.ToolID) error {
 	return nil
 }
 
-// storeTool writes a changed record with its standing weighed anew.
-func (t *Txn) storeTool(index uint64, x *registry.Tool) error {
+// storeTool writes a record, changed from old or new, with its standing weighed
+// anew.
+func (t *Txn) storeTool(old, x *registry.Tool) error {
 	t.weigh(x)
+	if old != nil {
+		if err := t.lower(old, x, x.Changed); err != nil {
+			return err
+		}
+	}
 	return t.put(tableTools, x)
 }
 

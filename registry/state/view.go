@@ -3,10 +3,12 @@ package state
 import (
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/hashicorp/go-memdb"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/quarantine/gate"
 	"github.com/pratique-dev/pratique/registry"
 )
@@ -261,4 +263,37 @@ func (v *View) Live(h *credentials.HandleClaims) error {
 		return registry.ErrNotOwner
 	}
 	return nil
+}
+
+// Lowered is the list of labels that fell and may still live at a time.
+func (v *View) Lowered(now time.Time) labels.Lowered {
+	var falls []labels.Lower
+	for l := range all[labels.Lower](v, tableLowered, "id", nil) {
+		falls = append(falls, *l)
+	}
+	return labels.NewLowered(falls, now)
+}
+
+// KeysVer is the version of the key ring whose changes the log has up to here.
+func (v *View) KeysVer() uint64 {
+	ver := uint64(0)
+	for k := range all[registry.Key](v, tableKeys, "id", nil) {
+		ver = max(ver, k.Ver)
+	}
+	return ver
+}
+
+// Keys walks what the log says of the signing keys.
+func (v *View) Keys() iter.Seq[*registry.Key] {
+	return all[registry.Key](v, tableKeys, "id", nil)
+}
+
+// HasOperator reports whether any operator is enrolled.
+func (v *View) HasOperator() bool {
+	for p := range v.Principals() {
+		if p.Operator && !p.Condemned {
+			return true
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"iter"
 	"time"
 
@@ -124,7 +125,7 @@ func (v *View) AtSite(site string) iter.Seq[*registry.Tool] {
 
 // reweigh weighs tools anew after an event about something else; where that
 // changes a tool's row, its label is of this event.
-func (t *Txn) reweigh(index uint64, tools iter.Seq[*registry.Tool], keep func(*registry.Tool) bool) error {
+func (t *Txn) reweigh(index uint64, at int64, tools iter.Seq[*registry.Tool], keep func(*registry.Tool) bool) error {
 	for _, old := range collect(tools) {
 		if !old.Live || keep != nil && !keep(old) {
 			continue
@@ -135,9 +136,42 @@ func (t *Txn) reweigh(index uint64, tools iter.Seq[*registry.Tool], keep func(*r
 			continue
 		}
 		x.Seq = index
+		if err := t.lower(old, &x, at); err != nil {
+			return err
+		}
 		if err := t.put(tableTools, &x); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lower puts a tool on the list of lowered labels where a label of the old
+// record shows a better tier than one of the new, or is another generation's:
+// the list's digest stands in every statement of freshness, so that nobody
+// goes on with the better label (RULES.md 24).
+func (t *Txn) lower(old, x *registry.Tool, at int64) error {
+	now := time.UnixMilli(at)
+	if x.Tier(now) >= old.Tier(now) && x.Gen == old.Gen {
+		return nil
+	}
+	it, err := t.txn.Get(tableLowered, "until_prefix", []byte(nil))
+	if err != nil {
+		return fmt.Errorf("state: %s: %w", tableLowered, err)
+	}
+	var gone []*labels.Lower
+	for o := it.Next(); o != nil && len(gone) < 2; o = it.Next() {
+		l := o.(*labels.Lower)
+		if l.Until >= now.Unix() {
+			break
+		}
+		gone = append(gone, l)
+	}
+	for _, l := range gone {
+		if err := t.drop(tableLowered, l); err != nil {
+			return err
+		}
+	}
+	l := labels.Fell(x.Row.Tool, x.Seq, now)
+	return t.put(tableLowered, &l)
 }

@@ -319,8 +319,7 @@ func (w *Writer) append(ctx context.Context, b *batch) error {
 func (w *Writer) settled(b *batch) {
 	if len(b.write.Entries) == 0 {
 		b.tx.Abort()
-		w.publish(b.asked)
-		w.answer(b, nil)
+		w.answer(b, w.publish(b.asked))
 		return
 	}
 	if err := b.tx.Commit(); err != nil {
@@ -329,11 +328,10 @@ func (w *Writer) settled(b *batch) {
 	}
 	w.tree, w.lastAt = b.tree, b.lastAt
 	w.pending = nil
-	err := w.sign(b.next)
+	err := errors.Join(w.sign(b.next), w.publish(b.asked))
 	if err != nil {
 		err = fmt.Errorf("%w: %w", registry.ErrUnknownOutcome, err)
 	}
-	w.publish(b.asked)
 	w.answer(b, err)
 }
 

@@ -75,8 +75,7 @@ func (w *Writer) catchUp(ctx context.Context) error {
 	if err := w.foldTo(ctx, head); err != nil {
 		return err
 	}
-	w.publish(asked)
-	return nil
+	return w.publish(asked)
 }
 
 // renewLease writes the lease when less than half of it is left.

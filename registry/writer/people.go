@@ -178,7 +178,7 @@ func (p *plan) recordKeys(c *registry.RecordKeys) error {
 	if err := p.local(c.Caller); err != nil {
 		return err
 	}
-	d := registry.KeysData{Ver: c.Keys.Ver}
+	d := registry.KeysData{Ver: c.Keys.Ver, By: c.Keys.By}
 	for _, k := range c.Keys.Changes {
 		if old, err := p.tx.Key(k.Kid); err == nil && old.State == "revoked" {
 			continue // on record already: a revocation is final

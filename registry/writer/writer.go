@@ -62,6 +62,10 @@ type Options struct {
 	// only, default quotas.
 	Policy registry.RegistrationPolicy
 	Quotas *registry.Quotas
+	// Before is called with a view before it is published, under the writer's
+	// lock: what it does (read revoked keys anew) is done before this process
+	// claims to act on the view. An error keeps the view from being published.
+	Before func(*state.View) error
 	// MaxStale bounds how long a view may be acted on after its head was asked
 	// for. Zero: 2 s.
 	MaxStale time.Duration
@@ -248,7 +252,7 @@ func (w *Writer) fail(err error) error {
 
 // publish makes the folded state visible as of a time at which the head was
 // known. The caller holds mu.
-func (w *Writer) publish(asked time.Time) {
+func (w *Writer) publish(asked time.Time) error {
 	until := asked.Add(w.opt.MaxStale)
 	if w.leases != nil && w.leased.Before(until) {
 		until = w.leased
@@ -257,11 +261,18 @@ func (w *Writer) publish(asked time.Time) {
 	head := w.tree.Head()
 	if old != nil && old.Head == head {
 		w.snap.Store(&Snapshot{View: old.View, Head: head, until: until})
-		return
+		return nil
 	}
-	w.snap.Store(&Snapshot{View: w.db.Read(), Head: head, until: until})
+	view := w.db.Read()
+	if w.opt.Before != nil {
+		if err := w.opt.Before(view); err != nil {
+			return fmt.Errorf("writer: view not published: %w", err)
+		}
+	}
+	w.snap.Store(&Snapshot{View: view, Head: head, until: until})
 	close(w.changed)
 	w.changed = make(chan struct{})
+	return nil
 }
 
 func (w *Writer) newULID(at time.Time) string {
@@ -272,3 +283,6 @@ func (w *Writer) newULID(at time.Time) string {
 	}
 	return id.String()
 }
+
+// ID names this process in its lease.
+func (w *Writer) ID() string { return w.id }
