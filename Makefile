@@ -1,0 +1,61 @@
+# pratique: the commands a developer needs.
+
+# Known-answer vectors and real tool lists live beside the checkout; tests that
+# want them skip by name where they are not set.
+PRATIQUE_VECTORS ?= $(abspath $(wildcard ../shared/vectors))
+PRATIQUE_DATA    ?= $(abspath $(wildcard ../shared/data))
+export PRATIQUE_VECTORS PRATIQUE_DATA
+
+GO ?= go
+
+.PHONY: up build test race vet staticcheck vulncheck fuzz long bench outside lint-api generate
+
+up:
+	$(GO) run ./cmd/pratique up
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/pratique ./cmd/pratique
+
+# Everything that a change must pass; under five minutes on two cores. The
+# tests of this part need nothing but Go.
+test:
+	$(GO) build ./...
+	$(GO) test -timeout 10m ./...
+
+race:
+	$(GO) test -race -timeout 20m ./...
+
+vet:
+	$(GO) vet ./...
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "not gofmt-ed"; exit 1; }
+
+staticcheck:
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+vulncheck:
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
+
+# A few seconds per target; FUZZTIME=5m for a long look.
+FUZZTIME ?= 5s
+fuzz:
+	@set -e; for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+	    echo "fuzz $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; done; done
+
+# Soaks, thousand-fold changes, hundreds of kills.
+long:
+	$(GO) test -tags long -timeout 40m ./...
+
+# Outside judges: Tessera's fsck on the served log, a linter on the OpenAPI
+# document.
+outside: lint-api
+	PRATIQUE_OUTSIDE=1 $(GO) test -count 1 -v -run Outside ./registry/...
+
+lint-api:
+	npx --yes @redocly/cli@2 lint registry/api/openapi.json
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+generate:
+	$(GO) generate ./...
