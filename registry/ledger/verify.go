@@ -119,8 +119,8 @@ func (w *walk) readNotes(ctx context.Context) error {
 		case n < next:
 			return errAuditor
 		}
-		if ok || n == next { // a row moved to another ordinal does not move the count
-			next = n + 1
+		if ok || n == next && !(w.headOK && n >= w.headNotes) {
+			next = n + 1 // a row that was moved to its ordinal does not move the count
 		}
 		if ok {
 			w.covered = max(w.covered, size)
