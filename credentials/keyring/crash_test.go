@@ -82,7 +82,7 @@ func TestKilledAtEachStep(t *testing.T) {
 	for name := range crashOps {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for n := 0; ; n++ {
+			for n := 0; ; n = after(name, n) {
 				if n > 300 {
 					t.Fatal("the change never ends")
 				}
@@ -96,6 +96,16 @@ func TestKilledAtEachStep(t *testing.T) {
 			}
 		})
 	}
+}
+
+// after is the step to try after the nth. Making a ring writes twelve key files
+// in seven steps each: of those in the middle every sixth step is tried, which
+// meets every kind of step.
+func after(name string, n int) int {
+	if name == "create" && 28 <= n && n < 88 {
+		return n + 6
+	}
+	return n + 1
 }
 
 // killedAt runs one child and checks what it leaves; done reports that it was
@@ -190,55 +200,70 @@ func handIn(t *testing.T, r *Ring, dir string) {
 // its effect. The change is then reported as failed, the ring decides by a
 // version that is whole or not at all, and a new start finds a whole one.
 func TestFaults(t *testing.T) {
-	errInjected := errors.New("injected")
-	for name, change := range crashOps {
+	for name := range crashOps {
 		for _, persisted := range []bool{false, true} {
-			for n := 0; ; n++ {
-				c := newClock()
-				dir := newDir(t)
-				count, hit := 0, false
-				files := &durable.Files{Around: func(s durable.Step, _ string, do func() error) error {
-					count++
-					if count-1 != n {
-						return do()
-					}
-					hit = true
-					if persisted {
-						if err := do(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-							return err
-						}
-					}
-					return errInjected
-				}}
-				o := c.options()
-				var r *Ring
-				var err error
-				if name == "create" {
-					o.files = files
-					r, err = Open(dir, o)
-				} else {
-					r = open(t, dir, o)
-					c.Add(time.Hour)
-					r.vault.files = files
-					err = change(r)
+			t.Run(fmt.Sprintf("%s/persisted=%t", name, persisted), func(t *testing.T) {
+				t.Parallel()
+				n := 0
+				for faultAt(t, name, n, persisted) {
+					n = after(name, n)
 				}
-				if !hit {
-					break
+				if n < 9 {
+					t.Errorf("control: only %d steps were seen", n)
 				}
-				afterFault(t, fmt.Sprintf("%s step %d persisted %t", name, n, persisted), r, err, c)
-				again := open(t, dir, c.options())
-				if name == "offline" {
-					handIn(t, again, filepath.Dir(dir))
-				}
-				if err := check(again.view.Load().man.slots()); err != nil {
-					t.Fatalf("%s step %d: %v", name, n, err)
-				}
-				if _, err := again.Tick(c.Now()); err != nil {
-					t.Fatalf("%s step %d: tick: %v", name, n, err)
-				}
-			}
+			})
 		}
 	}
+}
+
+var errInjected = errors.New("injected")
+
+// faultAt fails the nth step of a change and checks what is left; hit is false
+// when there was no such step.
+func faultAt(t *testing.T, name string, n int, persisted bool) (hit bool) {
+	t.Helper()
+	c, dir := newClock(), newDir(t)
+	count := 0
+	files := &durable.Files{Around: func(s durable.Step, _ string, do func() error) error {
+		count++
+		if count-1 != n {
+			return do()
+		}
+		hit = true
+		if persisted {
+			if err := do(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		return errInjected
+	}}
+	o := c.options()
+	var r *Ring
+	var err error
+	if name == "create" {
+		o.files = files
+		r, err = Open(dir, o)
+	} else {
+		r = open(t, dir, o)
+		c.Add(time.Hour)
+		r.vault.files = files
+		err = crashOps[name](r)
+	}
+	if !hit {
+		return false
+	}
+	afterFault(t, fmt.Sprintf("%s step %d persisted %t", name, n, persisted), r, err, c)
+	again := open(t, dir, c.options())
+	if name == "offline" {
+		handIn(t, again, filepath.Dir(dir))
+	}
+	if err := check(again.view.Load().man.slots()); err != nil {
+		t.Fatalf("%s step %d: %v", name, n, err)
+	}
+	if _, err := again.Tick(c.Now()); err != nil {
+		t.Fatalf("%s step %d: tick: %v", name, n, err)
+	}
+	return true
 }
 
 // afterFault: the process that met the fault.

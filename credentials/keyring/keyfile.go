@@ -64,6 +64,10 @@ func LoadKeyFile(path string, passphrase secret.Value) (*Private, error) {
 // with the passphrase unless that is zero. A file that is there already is
 // ErrKeyExists.
 func NewKeyFile(path string, alg envelope.Alg, passphrase secret.Value, random io.Reader) (*Private, error) {
+	return newKeyFile(path, alg, passphrase, random, 0)
+}
+
+func newKeyFile(path string, alg envelope.Alg, passphrase secret.Value, random io.Reader, workFactor int) (*Private, error) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
 			err = ErrKeyExists
@@ -79,7 +83,7 @@ func NewKeyFile(path string, alg envelope.Alg, passphrase secret.Value, random i
 		return nil, err
 	}
 	if !passphrase.IsZero() {
-		if data, err = sealArmored(data, passphrase, 0); err != nil {
+		if data, err = sealArmored(data, passphrase, workFactor); err != nil {
 			return nil, err
 		}
 		p.protected = true

@@ -269,7 +269,7 @@ func TestKeyFilePermissions(t *testing.T) {
 func TestKeyFilePassphrase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "k.age")
 	pass := secret.FromString("correct horse")
-	p, err := keyring.NewKeyFile(path, envelope.EdDSA, pass, nil)
+	p, err := keyring.NewWeakKeyFile(path, envelope.EdDSA, pass)
 	if err != nil || !p.Protected() {
 		t.Fatal(err)
 	}
