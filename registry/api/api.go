@@ -32,6 +32,7 @@ import (
 	"github.com/pratique-dev/pratique/credentials/proof"
 	"github.com/pratique-dev/pratique/internal/fetch"
 	"github.com/pratique-dev/pratique/internal/origin"
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/ledger"
 	"github.com/pratique-dev/pratique/registry/store"
@@ -71,6 +72,8 @@ type Signer interface {
 // in the log. by names the operator, for the reason on record.
 type Keys interface {
 	Document(ctx context.Context, now time.Time) ([]byte, error)
+	// Lowered is a list of lowered labels that a recent document named.
+	Lowered(digest credentials.Digest) (labels.Lowered, error)
 	List(ctx context.Context) (registry.KeyList, error)
 	Rotate(ctx context.Context, by credentials.PrincipalID, req registry.RotateRequest) (registry.KeyChangeResponse, error)
 	Revoke(ctx context.Context, by credentials.PrincipalID, kid credentials.KeyID, reason string) (registry.KeyChangeResponse, error)
@@ -109,9 +112,6 @@ type Options struct {
 	CORSOrigins []string
 	// Ledger serves /ledger/; nil: not served.
 	Ledger http.Handler
-	// Lowered is the list of lowered labels that Keys vouches for in its
-	// documents; nil: one of this server's own.
-	Lowered *Lowered
 	// Fetcher reads topologies; nil: none is read.
 	Fetcher Fetcher
 	// Policy is what the writer decides by, told to clients in the discovery
@@ -146,9 +146,8 @@ type Server struct {
 	rates   *rates
 	slots   chan struct{}
 	bytes   *budget
-	labels  *labelCache
+	signed  *labelCache
 	digests *digestIndex
-	lowered *Lowered
 	streams *hub
 }
 
@@ -195,11 +194,8 @@ func New(opt Options) (*Server, error) {
 	s.rates = newRates(opt.Limits, opt.Now)
 	s.slots = make(chan struct{}, opt.Limits.Requests)
 	s.bytes = newBudget(opt.Limits.BodyBytes)
-	s.labels = newLabelCache(opt.Limits.Labels)
+	s.signed = newLabelCache(opt.Limits.Labels)
 	s.digests = &digestIndex{limit: opt.Limits.Digests}
-	if s.lowered = opt.Lowered; s.lowered == nil {
-		s.lowered = NewLowered(opt.Record, opt.Log)
-	}
 	s.streams = newHub(s)
 	return s, nil
 }

@@ -82,7 +82,6 @@ var codes = map[string]code{
 	"query_not_allowed":         {400, "This request takes no query."},
 	"authorization_not_allowed": {400, "This request takes a proof alone, no Authorization."},
 	"invalid_token":             {401, "The handle is missing or not good."},
-	"handle_revoked":            {401, "The handle was revoked."},
 	"invalid_dpop_proof":        {401, "The proof is missing or not one for this request."},
 	"use_dpop_nonce":            {401, "The proof needs the nonce that comes with this answer."},
 	"not_owner":                 {403, "Only the tool's registrant may do this."},
@@ -93,7 +92,7 @@ var codes = map[string]code{
 	"reserved":                  {403, "The origin's topology gives this name to others."},
 	"not_enrolled":              {403, "This registry takes only enrolled registrants."},
 	"gateway_origin":            {403, "Nobody registers at this kind of origin, and it has no topology that could be read."},
-	"depth":                     {403, "A delegated handle delegates no further."},
+	"delegation_depth":          {403, "A delegated handle delegates no further."},
 	"wider":                     {403, "A delegation must be narrower than the handle it comes from."},
 	"foreign_origin":            {403, "Pages of this origin may not call this path."},
 	"not_found":                 {404, "There is no such record or path."},
@@ -132,7 +131,6 @@ var codes = map[string]code{
 	"bad_agent":                 {422, "The agent's name or profile is not well formed."},
 	"bad_role":                  {422, "There is no such key role."},
 	"bad_acceptance":            {422, "The recipient's acceptance is not good or not of this transfer."},
-	"not_held":                  {422, "The recipient's acceptance does not fit this transfer."},
 	"bad_topology":              {422, "The origin's topology is not good; what was known before stays."},
 	"too_many":                  {429, "Too many requests, or a quota is reached."},
 	"header_too_large":          {431, "The header is larger than 16 KiB."},
@@ -174,7 +172,7 @@ var mappings = []mapping{
 	{registry.ErrAction, "action", false},
 	{registry.ErrStaleGeneration, "stale_generation", false},
 	{registry.ErrStaleBase, "stale_base", false},
-	{registry.ErrHandleRevoked, "handle_revoked", false},
+	{registry.ErrHandleRevoked, "invalid_token", true},
 	{registry.ErrKeyNotUsable, "invalid_token", true},
 	{registry.ErrToolRevoked, "tool_revoked", false},
 	{registry.ErrNameTaken, "name_taken", true},
@@ -184,13 +182,13 @@ var mappings = []mapping{
 	{registry.ErrCondemned, "condemned", false},
 	{registry.ErrReserved, "reserved", true},
 	{registry.ErrExists, "exists", true},
-	{registry.ErrNotHeld, "not_held", false},
+	{registry.ErrNotHeld, "bad_acceptance", true},
 	{registry.ErrSpent, "spent", false},
 	{registry.ErrTooLate, "too_late", false},
 	{registry.ErrUnchanged, "unchanged", false},
 	{registry.ErrGatewayOrigin, "gateway_origin", false},
 	{registry.ErrCommandReused, "command_reused", false},
-	{registry.ErrDepth, "depth", false},
+	{registry.ErrDepth, "delegation_depth", false},
 	{registry.ErrWider, "wider", false},
 	{errHost, "wrong_host", false},
 	{errHeader, "header_too_large", false},
@@ -295,7 +293,6 @@ func classify(err error) (name, detail string) {
 // remedies are what a person can do about a refusal.
 var remedies = map[string]string{
 	"invalid_token":    "Renew the handle with the key alone: POST /v1/tools/{id}/handle.",
-	"handle_revoked":   "Renew the handle with the key alone: POST /v1/tools/{id}/handle.",
 	"stale_generation": "Renew the handle with the key alone: POST /v1/tools/{id}/handle.",
 	"stale_base":       "Read the tool again and decide on what it is now.",
 	"use_dpop_nonce":   "Make a new proof with the nonce.",
@@ -324,11 +321,7 @@ func (c *call) problem(err error) *problem.Problem {
 	}
 	if k.status == 401 {
 		// RFC 9449 section 7.1 and RFC 9728 section 5.1. The title has no quotes.
-		oauth := name
-		if oauth == "handle_revoked" {
-			oauth = "invalid_token"
-		}
-		c.w.Header().Set("WWW-Authenticate", `DPoP error="`+oauth+`", error_description="`+k.title+
+		c.w.Header().Set("WWW-Authenticate", `DPoP error="`+name+`", error_description="`+k.title+
 			`", algs="EdDSA ES256", resource_metadata="`+c.s.opt.ExternalURL+`/.well-known/oauth-protected-resource"`)
 	}
 	if name == "stale_base" || name == "stale_generation" {

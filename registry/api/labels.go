@@ -9,7 +9,6 @@ import (
 	"github.com/pratique-dev/pratique/internal/origin"
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/registry"
-	"github.com/pratique-dev/pratique/registry/writer"
 )
 
 // maxSameDigest is how many tools one look-up by digest answers with, oldest
@@ -70,6 +69,32 @@ func (s *Server) findLabels(c *call) (*answer, error) {
 	return ok(list)
 }
 
+// listLowered serves the lists that statements of freshness name, and without
+// a digest the present one.
+func (s *Server) listLowered(c *call) (*answer, error) {
+	q, err := c.query()
+	if err != nil {
+		return nil, err
+	}
+	var list labels.Lowered
+	if text := q.Get("digest"); text != "" {
+		d, err := credentials.ParseDigest(text)
+		if err != nil {
+			return nil, at("digest", err)
+		}
+		if list, err = s.opt.Keys.Lowered(d); err != nil {
+			return nil, err
+		}
+	} else {
+		v, err := s.opt.Record.View()
+		if err != nil {
+			return nil, err
+		}
+		list = v.Lowered(c.now)
+	}
+	return c.cached(list.JSON(), "application/json", "no-cache"), nil
+}
+
 // tierOf is what a label says: the cell of the table, or Red for what is gone
 // or withheld.
 func tierOf(t *registry.Tool, now time.Time) labels.Tier {
@@ -84,7 +109,7 @@ func tierOf(t *registry.Tool, now time.Time) labels.Tier {
 // life is over.
 func (s *Server) label(t *registry.Tool, now time.Time) (registry.LabelView, error) {
 	k := labelKey{seq: t.Seq, index: t.Index, epoch: s.opt.Signer.Epoch(), tier: tierOf(t, now), standing: t.StandingAt(now)}
-	if l, ok := s.labels.get(t.Row.Tool, k, now); ok {
+	if l, ok := s.signed.get(t.Row.Tool, k, now); ok {
 		return l, nil
 	}
 	st, err := s.statement(t, k, now)
@@ -101,7 +126,7 @@ func (s *Server) label(t *registry.Tool, now time.Time) (registry.LabelView, err
 		Seq: st.Seq, Expires: seconds(st.Exp),
 	}
 	life := time.Unix(st.Exp, 0).Sub(now)
-	s.labels.put(t.Row.Tool, cachedLabel{key: k, until: now.Add(life / 2), view: l})
+	s.signed.put(t.Row.Tool, cachedLabel{key: k, until: now.Add(life / 2), view: l})
 	return l, nil
 }
 
@@ -125,15 +150,6 @@ func (s *Server) statement(t *registry.Tool, k labelKey, now time.Time) (*labels
 		return nil, err
 	}
 	return st, st.CheckTime(now, labels.MaxLabelLife)
-}
-
-// labelChange is what the stream says of a tool after the event at index.
-func labelChange(v *writer.Snapshot, id credentials.ToolID, index uint64, now time.Time) (registry.LabelChange, bool) {
-	t, err := v.Tool(id)
-	if err != nil {
-		return registry.LabelChange{}, false
-	}
-	return registry.LabelChange{Tool: id, Seq: index, Tier: tierOf(t, now).String(), Status: t.Status()}, true
 }
 
 func seconds(s int64) time.Time { return time.Unix(s, 0).UTC() }

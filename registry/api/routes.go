@@ -70,7 +70,7 @@ const (
 )
 
 // A refusal that any command about a tool that is held can meet.
-const heldCodes = "handle_revoked not_found not_owner action stale_generation tool_revoked condemned spent command_reused bad_command "
+const heldCodes = "not_found not_owner action stale_generation tool_revoked condemned spent command_reused bad_command "
 
 // A refusal that any command can meet.
 const anyCodes = "command_reused bad_command "
@@ -96,7 +96,7 @@ func principalRoutes() []*route {
 			gives: registry.PrincipalView{}, status: 200, codes: anyCodes + "bad_id bad_reason not_found exists"},
 		{method: post, path: "/v1/principals/{id}/recovery", op: string(proof.PrincipalRecover), who: key, body: maxSmallBody, do: (*Server).recoverPrincipal,
 			id: "recoverPrincipal", tag: tag, summary: "Move all tools of a principal to a new key", takes: registry.RecoverRequest{},
-			gives: registry.PrincipalView{}, status: 200, codes: anyCodes + "bad_id bad_key bad_acceptance not_held not_found not_owner exists spent condemned too_many"},
+			gives: registry.PrincipalView{}, status: 200, codes: anyCodes + "bad_id bad_key bad_acceptance not_found not_owner exists spent condemned too_many"},
 	}
 }
 
@@ -119,7 +119,7 @@ func toolRoutes() []*route {
 	return []*route{
 		{method: post, path: "/v1/tools", op: string(proof.ToolRegister), who: key, body: maxRegisterBody, do: (*Server).registerTools,
 			id: "registerTools", tag: tag, summary: "Register 1 to 1,000 tools at one origin, all or none", takes: registry.RegisterRequest{},
-			gives: registry.RegisterResponse{}, status: 201, codes: anyCodes + metadata + "bad_origin gateway_origin name_taken name_kept reserved not_enrolled condemned"},
+			gives: registry.RegisterResponse{}, status: 201, codes: anyCodes + metadata + "bad_batch bad_origin gateway_origin name_taken name_kept reserved not_enrolled condemned"},
 		{method: get, path: "/v1/tools", who: anybody, do: (*Server).listTools,
 			id: "listTools", tag: tag, summary: "List tools", query: append([]parameter{originQuery, {"owner", "a principal's id", "string", false},
 				{"name", "a tool's name", "string", false}, {"status", "live or revoked", "string", false}}, paging...),
@@ -136,7 +136,7 @@ func toolRoutes() []*route {
 			id: "revokeTool", tag: tag, summary: "Revoke a tool", gives: registry.ToolView{}, status: 200, codes: heldCodes + "bad_id wrong_tool stale_base"},
 		{method: post, path: "/v1/tools/{id}/transfer", op: string(proof.ToolTransfer), who: holder, about: pathTool, body: maxSmallBody, do: (*Server).transferTool,
 			id: "transferTool", tag: tag, summary: "Give a tool to a key that accepts it", takes: registry.TransferRequest{},
-			gives: registry.ToolView{}, status: 200, codes: heldCodes + "bad_id wrong_tool stale_base bad_key bad_acceptance not_held exists"},
+			gives: registry.ToolView{}, status: 200, codes: heldCodes + "bad_id wrong_tool stale_base bad_key bad_acceptance exists"},
 		{method: post, path: "/v1/tools/{id}/transfer/undo", op: string(proof.ToolTransferUndo), who: key, about: pathTool, do: (*Server).undoTransfer,
 			id: "undoTransfer", tag: tag, summary: "Take a tool's latest transfer back, within 72 hours",
 			gives: registry.ToolView{}, status: 200, codes: anyCodes + "bad_id not_found not_owner tool_revoked too_late"},
@@ -167,7 +167,7 @@ func delegationRoutes() []*route {
 	return []*route{
 		{method: post, path: "/v1/delegations", op: string(proof.DelegationCreate), who: holder, about: handleTool, body: maxSmallBody, do: (*Server).createDelegation,
 			id: "createDelegation", tag: tag, summary: "Make a narrower handle for another key", takes: registry.DelegationRequest{},
-			gives: registry.DelegationView{}, status: 201, codes: heldCodes + "bad_key bad_action depth wider too_late exists"},
+			gives: registry.DelegationView{}, status: 201, codes: heldCodes + "bad_key bad_action delegation_depth wider too_late exists"},
 		{method: del, path: "/v1/delegations/{jti}", op: string(proof.DelegationRevoke), who: holder, about: handleTool, do: (*Server).revokeDelegation,
 			id: "revokeDelegation", tag: tag, summary: "End a delegation", gives: registry.DelegationView{}, status: 200, codes: heldCodes + "bad_id"},
 		{method: get, path: "/v1/tools/{id}/delegations", op: string(proof.DelegationList), who: holder, about: pathTool, do: (*Server).listDelegations,

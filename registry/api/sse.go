@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"iter"
 	"net/http"
 	"strconv"
 	"sync"
@@ -11,10 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/pratique-dev/pratique/credentials"
-	"github.com/pratique-dev/pratique/internal/origin"
 	"github.com/pratique-dev/pratique/registry"
-	"github.com/pratique-dev/pratique/registry/writer"
 )
 
 // The stream of label changes. One pump follows the log and hands each
@@ -340,65 +336,4 @@ func appendFrames(out []frame, cs []registry.LabelChange, index uint64) ([]frame
 		}
 	}
 	return out, nil
-}
-
-// changes are the labels that an entry moved. An event about one tool names
-// it. One about a principal or an origin moved those tools whose rows say that
-// this entry was the last to move them; for others, a later entry follows.
-func changes(v *writer.Snapshot, e *registry.Event, index uint64, now time.Time) []registry.LabelChange {
-	var out []registry.LabelChange
-	one := func(id credentials.ToolID) {
-		if c, ok := labelChange(v, id, index, now); ok {
-			out = append(out, c)
-		}
-	}
-	each := func(t *registry.Tool) bool {
-		if t.Seq == index {
-			one(t.Row.Tool)
-		}
-		return true
-	}
-	switch e.Type {
-	case registry.ToolRegistered, registry.ToolOverwritten, registry.ToolRevoked, registry.ToolTransferred,
-		registry.ToolReturned, registry.HandlesRevoked:
-		var d registry.ToolData
-		if e.Decode(&d) == nil {
-			one(d.ID)
-		}
-	case registry.ToolCondemned, registry.ToolReleased:
-		var d registry.ReasonData
-		if e.Decode(&d) == nil {
-			one(d.Tool)
-		}
-	case registry.PrincipalCondemned:
-		var d registry.ReasonData
-		if e.Decode(&d) == nil {
-			v.OwnedBy(d.ID.Key())(each)
-		}
-	case registry.PrincipalEnrolled:
-		var d registry.EnrolledData
-		if e.Decode(&d) == nil {
-			v.OwnedBy(d.ID.Key())(each)
-		}
-	case registry.OriginCondemned:
-		var d registry.ReasonData
-		if e.Decode(&d) == nil {
-			atSite(v, d.Origin)(each)
-		}
-	case registry.TopologyRead:
-		var d registry.TopologyData
-		if e.Decode(&d) == nil {
-			v.AtSite(d.Origin)(each)
-		}
-	}
-	return out
-}
-
-// atSite walks the tools that an act about an origin touches: of a web origin
-// also those of its endpoints.
-func atSite(v *writer.Snapshot, name string) iter.Seq[*registry.Tool] {
-	if o, err := origin.Parse(name); err == nil && o.Kind() == origin.Web {
-		return v.AtSite(name)
-	}
-	return v.AtOrigin(name, "")
 }
