@@ -21,10 +21,10 @@ type writer struct {
 	open func() (*conn, error)
 	c    *conn
 
-	begin, swap, commit, rollback *stmt
-	entry, entries                *stmt
-	content, sameContent          *stmt
-	note, sameNote                *stmt
+	begin, swap, seal, commit, rollback *stmt
+	entry, entries                      *stmt
+	content, sameContent                *stmt
+	note, sameNote                      *stmt
 }
 
 func (w *writer) ready() error {
@@ -41,12 +41,13 @@ func (w *writer) ready() error {
 		query string
 	}{
 		{&w.begin, "begin", `BEGIN IMMEDIATE`},
-		{&w.swap, "swap", `UPDATE head SET size=?, root=? WHERE id=1 AND size=? AND root=?`},
-		{&w.entry, "entry", `INSERT INTO log VALUES(?,?)`},
-		{&w.entries, "entry", `INSERT INTO log VALUES(?,?)` + strings.Repeat(`,(?,?)`, many-1)},
+		{&w.swap, "swap", `UPDATE head SET size=?, root=? WHERE id=1 AND size=? AND root=? RETURNING notes`},
+		{&w.seal, "seal", `UPDATE head SET notes=?, sum=? WHERE id=1`},
+		{&w.entry, "entry", `INSERT INTO log VALUES(?,?,?)`},
+		{&w.entries, "entry", `INSERT INTO log VALUES(?,?,?)` + strings.Repeat(`,(?,?,?)`, many-1)},
 		{&w.content, "content", `INSERT INTO content VALUES(?,?) ON CONFLICT DO NOTHING`},
 		{&w.sameContent, "content", `SELECT 1 FROM content WHERE digest=? AND data=?`},
-		{&w.note, "note", `INSERT INTO note VALUES(?,?) ON CONFLICT DO NOTHING`},
+		{&w.note, "note", `INSERT INTO note VALUES(?,?,?,?) ON CONFLICT(size) DO NOTHING`},
 		{&w.sameNote, "note", `SELECT 1 FROM note WHERE size=? AND text=?`},
 		{&w.commit, "commit", `COMMIT`},
 		{&w.rollback, "rollback", `ROLLBACK`},
@@ -66,7 +67,7 @@ func (w *writer) shut() error {
 		return nil
 	}
 	var errs []error
-	for _, s := range []*stmt{w.begin, w.swap, w.entry, w.entries, w.content, w.sameContent, w.note, w.sameNote, w.commit, w.rollback} {
+	for _, s := range []*stmt{w.begin, w.swap, w.seal, w.entry, w.entries, w.content, w.sameContent, w.note, w.sameNote, w.commit, w.rollback} {
 		errs = append(errs, s.s.Close())
 	}
 	err := errors.Join(append(errs, w.c.close())...)
@@ -121,27 +122,34 @@ func (w *writer) append(prev, next store.Head, b store.Batch) error {
 
 // fill writes the batch into the open transaction.
 func (w *writer) fill(prev, next store.Head, b store.Batch) error {
-	n, err := w.swap.set(int64(next.Size), next.Root[:], int64(prev.Size), prev.Root[:]).run()
+	notes, found, err := w.swap.set(int64(next.Size), next.Root[:], int64(prev.Size), prev.Root[:]).number()
 	if err != nil {
 		return err
 	}
-	if n != 1 {
+	if !found {
 		return store.ErrConflict
 	}
 	if err := w.log(int64(prev.Size), b.Entries); err != nil {
 		return err
 	}
 	for _, c := range b.Content {
-		if err := once(w.content.set(c.Digest[:], c.Data), w.sameContent.set(c.Digest[:], c.Data), store.ErrContentExists); err != nil {
+		if _, err := once(w.content.set(c.Digest[:], c.Data), w.sameContent.set(c.Digest[:], c.Data), store.ErrContentExists); err != nil {
 			return err
 		}
 	}
 	for _, t := range b.Notes {
-		if err := once(w.note.set(int64(t.Size), t.Text), w.sameNote.set(int64(t.Size), t.Text), store.ErrNoteExists); err != nil {
+		sum := noteSum(uint64(notes), t.Size, t.Text)
+		fresh, err := once(w.note.set(int64(t.Size), notes, t.Text, sum[:]), w.sameNote.set(int64(t.Size), t.Text), store.ErrNoteExists)
+		if err != nil {
 			return err
 		}
+		if fresh {
+			notes++
+		}
 	}
-	return nil
+	sum := headSum(next, uint64(notes))
+	_, err = w.seal.set(notes, sum[:]).run()
+	return err
 }
 
 func (w *writer) log(seq int64, entries [][]byte) error {
@@ -149,8 +157,11 @@ func (w *writer) log(seq int64, entries [][]byte) error {
 	defer w.entry.clear()
 	for len(entries) >= many {
 		for i := range many {
-			w.entries.args[2*i].Value = seq + int64(i)
-			w.entries.args[2*i+1].Value = entries[i]
+			n := seq + int64(i)
+			leaf := masked(leafHash(entries[i]), uint64(n))
+			w.entries.args[3*i].Value = n
+			w.entries.args[3*i+1].Value = entries[i]
+			w.entries.args[3*i+2].Value = leaf[:]
 		}
 		if _, err := w.entries.run(); err != nil {
 			return err
@@ -158,24 +169,27 @@ func (w *writer) log(seq int64, entries [][]byte) error {
 		entries, seq = entries[many:], seq+many
 	}
 	for i, e := range entries {
-		if _, err := w.entry.set(seq+int64(i), e).run(); err != nil {
+		n := seq + int64(i)
+		leaf := masked(leafHash(e), uint64(n))
+		if _, err := w.entry.set(n, e, leaf[:]).run(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// once inserts a row that may exist already, but only with the same bytes.
-func once(insert, same *stmt, differs error) error {
+// once inserts a row that may exist already, but only with the same bytes;
+// fresh says that it did not.
+func once(insert, same *stmt, differs error) (fresh bool, err error) {
 	defer insert.clear()
 	defer same.clear()
 	n, err := insert.run()
 	if err != nil || n == 1 {
-		return err
+		return n == 1, err
 	}
 	found, err := same.any()
 	if err == nil && !found {
 		err = differs
 	}
-	return err
+	return false, err
 }

@@ -102,20 +102,30 @@ func (s *stmt) run() (n int64, err error) {
 
 // any tells whether a query has a row.
 func (s *stmt) any() (found bool, err error) {
+	_, found, err = s.number()
+	return found, err
+}
+
+// number is the first column of a query's first row, where it has one and the
+// column is a number.
+func (s *stmt) number() (n int64, found bool, err error) {
 	err = s.c.around(s.call, func() error {
 		rows, err := s.s.(driver.StmtQueryContext).QueryContext(context.Background(), s.args)
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
-		err = rows.Next(make([]driver.Value, len(rows.Columns())))
-		found = err == nil
+		vals := make([]driver.Value, len(rows.Columns()))
+		if err = rows.Next(vals); err == nil {
+			n, _ = vals[0].(int64)
+			found = true
+			err = rows.Next(vals) // to the end: RETURNING has acted only then
+		}
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
-		return err
+		return errors.Join(err, rows.Close())
 	})
-	return found, err
+	return n, found, err
 }
 
 func (s *stmt) set(args ...driver.Value) *stmt {

@@ -31,10 +31,11 @@ const (
 var minVersion = [3]int{3, 51, 3}
 
 const schema = `
-CREATE TABLE head(id INTEGER PRIMARY KEY CHECK(id=1), size INTEGER NOT NULL, root BLOB NOT NULL) STRICT;
-CREATE TABLE log(seq INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
+CREATE TABLE head(id INTEGER PRIMARY KEY CHECK(id=1), size INTEGER NOT NULL, root BLOB NOT NULL,
+	notes INTEGER NOT NULL, sum BLOB NOT NULL) STRICT;
+CREATE TABLE log(seq INTEGER PRIMARY KEY, data BLOB NOT NULL, leaf BLOB NOT NULL) STRICT;
 CREATE TABLE content(digest BLOB PRIMARY KEY, data BLOB NOT NULL) STRICT;
-CREATE TABLE note(size INTEGER PRIMARY KEY, text BLOB NOT NULL) STRICT;
+CREATE TABLE note(size INTEGER PRIMARY KEY, n INTEGER NOT NULL UNIQUE, text BLOB NOT NULL, sum BLOB NOT NULL) STRICT;
 CREATE TABLE repair(id INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, bytes INTEGER NOT NULL,
 	size INTEGER NOT NULL, root BLOB NOT NULL, detail TEXT NOT NULL) STRICT;
 CREATE TRIGGER log_no_update BEFORE UPDATE ON log BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
@@ -127,8 +128,8 @@ func (l *Log) start(ctx context.Context, first bool) (err error) {
 	l.read.SetMaxOpenConns(readers)
 	l.read.SetMaxIdleConns(readers)
 	l.watch.init(l)
-	h, err := l.Head(ctx)
-	l.watch.saw(h.Size)
+	size, _, _, _, err := l.headRow(ctx, "head") // a damaged head is for whoever asks for it; a walk must still be able to open
+	l.watch.saw(size)
 	return err
 }
 
@@ -291,13 +292,14 @@ func (l *Log) schema(c *conn) error {
 
 func create(c *conn) error {
 	e := store.EmptyHead()
+	sum := headSum(e, 0)
 	for _, s := range []struct {
 		q    string
 		args []any
 	}{
 		{`BEGIN EXCLUSIVE`, nil},
 		{schema, nil},
-		{`INSERT INTO head VALUES(1,0,?)`, []any{e.Root[:]}},
+		{`INSERT INTO head VALUES(1,0,?,0,?)`, []any{e.Root[:], sum[:]}},
 		{`PRAGMA application_id=` + strconv.Itoa(applicationID), nil},
 		{`PRAGMA user_version=` + strconv.Itoa(schemaVersion), nil},
 		{`COMMIT`, nil},

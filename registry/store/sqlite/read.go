@@ -48,21 +48,14 @@ func (l *Log) readError(ctx context.Context, err error) error {
 // Head implements store.Store. Each read of a WAL database starts at the
 // newest commit of any process.
 func (l *Log) Head(ctx context.Context) (h store.Head, err error) {
-	found := false
-	err = l.query(ctx, "head", func(scan func(...any) error) error {
-		var size int64
-		var root []byte
-		if err := scan(&size, &root); err != nil {
-			return err
-		}
-		found = true
-		h, err = head(size, root)
-		return err
-	}, `SELECT size, root FROM head WHERE id=1`)
-	if err == nil && !found {
-		err = fmt.Errorf("%w: no head", store.ErrCorrupt)
+	size, root, _, ok, err := l.headRow(ctx, "head")
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: the head row is missing or does not agree with its check", store.ErrCorrupt)
 	}
-	return h, err
+	if err != nil {
+		return store.Head{}, err
+	}
+	return store.Head{Size: size, Root: root}, nil
 }
 
 // Read implements store.Store.
