@@ -186,6 +186,10 @@ func NewPublisher(copies *Copies, retry time.Duration, onError func(error)) *Pub
 // Offer hands over a newer checkpoint note and never blocks.
 func (p *Publisher) Offer(raw []byte) {
 	p.next.Store(&raw)
+	p.poke()
+}
+
+func (p *Publisher) poke() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -209,7 +213,7 @@ func (p *Publisher) Run(ctx context.Context) {
 		}
 		select {
 		case <-time.After(p.retry):
-			p.Offer(*p.next.Load())
+			p.poke() // not Offer: a newer one may have come meanwhile
 		case <-ctx.Done():
 		}
 	}

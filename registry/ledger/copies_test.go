@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,8 +131,8 @@ func TestPublisher(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(dir, "later", "checkpoint") // the folder is not there yet
-		var failures int
-		p := NewPublisher(&Copies{Files: []string{path}}, time.Second, func(error) { failures++ })
+		var failures atomic.Int64
+		p := NewPublisher(&Copies{Files: []string{path}}, time.Second, func(error) { failures.Add(1) })
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { p.Run(ctx); close(done) }()
@@ -140,8 +141,9 @@ func TestPublisher(t *testing.T) {
 			p.Offer(raw)
 		}
 		time.Sleep(2500 * time.Millisecond)
-		if failures != 3 {
-			t.Errorf("%d failures in 2.5 s", failures)
+		synctest.Wait()
+		if n := failures.Load(); n != 3 {
+			t.Errorf("%d failures in 2.5 s", n)
 		}
 		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
