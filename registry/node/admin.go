@@ -1,13 +1,14 @@
 package node
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/pratique-dev/pratique/internal/canon"
 )
 
 // metrics are what /metrics shows.
@@ -107,9 +108,12 @@ func (n *Node) readyz(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(struct {
+	body, err := canon.Marshal(struct {
 		Ready   bool    `json:"ready"`
-		Version string  `json:"version,omitempty"`
+		Version string  `json:"version,omitzero"`
 		Checks  []Check `json:"checks"`
 	}{status == http.StatusOK, n.opt.Version, checks})
+	if err == nil {
+		w.Write(body)
+	}
 }

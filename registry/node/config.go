@@ -162,6 +162,11 @@ func (c Config) Check() error {
 	} else if !loopbackHost(c.Listen) {
 		return bad("external", "required where listen is not a loopback address")
 	}
+	return c.checkWords(bad)
+}
+
+// checkWords refuses settings whose value is not one of a few, or has a form.
+func (c Config) checkWords(bad func(key, format string, args ...any) error) error {
 	switch registry.RegistrationPolicy(c.Registration) {
 	case "", registry.PolicyOpen, registry.PolicyEnrolled:
 	default:

@@ -1,4 +1,4 @@
-package node_test
+package client_test
 
 import (
 	"context"
@@ -18,10 +18,10 @@ import (
 	"github.com/pratique-dev/pratique/registry/node"
 )
 
-const site = "https://tools.example"
+const nodeSite = "https://tools.example"
 
-// start opens and serves a node on loopback until the test ends.
-func start(t *testing.T, cfg node.Config) *node.Node {
+// startNode opens and serves a node on loopback until the test ends.
+func startNode(t *testing.T, cfg node.Config) *node.Node {
 	t.Helper()
 	n, stop := startStoppable(t, cfg)
 	t.Cleanup(stop)
@@ -57,7 +57,7 @@ func startStoppable(t *testing.T, cfg node.Config) (*node.Node, func()) {
 	}
 }
 
-func actor(t *testing.T, n *node.Node, keyFile string) *client.Actor {
+func nodeActor(t *testing.T, n *node.Node, keyFile string) *client.Actor {
 	t.Helper()
 	key, err := keyring.LoadKeyFile(keyFile, secret.Value{})
 	if err != nil {
@@ -75,16 +75,16 @@ func actor(t *testing.T, n *node.Node, keyFile string) *client.Actor {
 	return a
 }
 
-func newActor(t *testing.T, n *node.Node) *client.Actor {
+func newNodeActor(t *testing.T, n *node.Node) *client.Actor {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "key.jwk")
 	if _, err := keyring.NewKeyFile(path, "EdDSA", secret.Value{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	return actor(t, n, path)
+	return nodeActor(t, n, path)
 }
 
-func tool(name, text string) jsontext.Value {
+func nodeTool(name, text string) jsontext.Value {
 	return jsontext.Value(fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":{"type":"object"}}`, name, text))
 }
 
@@ -95,8 +95,8 @@ func TestFirstStartRegisterAndRestart(t *testing.T) {
 	if fi, err := os.Stat(n.OperatorKeyFile()); err != nil || fi.Mode().Perm() != 0o600 {
 		t.Fatalf("operator's key: %v %v", fi, err)
 	}
-	owner, thief := newActor(t, n), newActor(t, n)
-	res, err := owner.Register(ctx, registry.RegisterRequest{Origin: site, Tools: []jsontext.Value{tool("pay", "Pays."), tool("refund", "Pays back.")}})
+	owner, thief := newNodeActor(t, n), newNodeActor(t, n)
+	res, err := owner.Register(ctx, registry.RegisterRequest{Origin: nodeSite, Tools: []jsontext.Value{nodeTool("pay", "Pays."), nodeTool("refund", "Pays back.")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,21 +104,21 @@ func TestFirstStartRegisterAndRestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = thief.Register(ctx, registry.RegisterRequest{Origin: site, Tools: []jsontext.Value{tool("pay", "Steals.")}})
+	_, err = thief.Register(ctx, registry.RegisterRequest{Origin: nodeSite, Tools: []jsontext.Value{nodeTool("pay", "Steals.")}})
 	if !errors.Is(err, registry.ErrNameTaken) {
 		t.Errorf("second claimant: %v", err)
 	}
-	if _, err := thief.Overwrite(ctx, h, tool("pay", "Steals.")); err == nil {
+	if _, err := thief.Overwrite(ctx, h, nodeTool("pay", "Steals.")); err == nil {
 		t.Error("a stolen handle overwrote the tool")
 	}
-	h2, err := owner.Overwrite(ctx, h, tool("pay", "Pays quickly."))
+	h2, err := owner.Overwrite(ctx, h, nodeTool("pay", "Pays quickly."))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if h2.Version != 2 {
 		t.Errorf("version %d", h2.Version)
 	}
-	op := actor(t, n, n.OperatorKeyFile())
+	op := nodeActor(t, n, n.OperatorKeyFile())
 	if _, err := op.RotateKeys(ctx, "", false); err != nil {
 		t.Errorf("first rotation: %v", err)
 	}
@@ -131,7 +131,7 @@ func TestFirstStartRegisterAndRestart(t *testing.T) {
 	}
 	stop()
 
-	n = start(t, node.Config{Data: data})
+	n = startNode(t, node.Config{Data: data})
 	c, err := client.New(n.URL(), nil)
 	if err != nil {
 		t.Fatal(err)
