@@ -65,11 +65,12 @@ func (a *Actor) Agents(ctx context.Context) ([]registry.AgentView, error) {
 }
 
 // RevokeAgent ends an agent's credential.
-func (a *Actor) RevokeAgent(ctx context.Context, id credentials.AgentID) error {
+func (a *Actor) RevokeAgent(ctx context.Context, id credentials.AgentID) (registry.AgentView, error) {
+	var out registry.AgentView
 	if _, err := credentials.ParseAgentID(string(id)); err != nil {
-		return err
+		return out, err
 	}
-	return a.change(ctx, act{op: proof.AgentRevoke, method: http.MethodDelete, path: "/v1/agents/" + string(id)}, nil)
+	return changed(ctx, a, act{op: proof.AgentRevoke, method: http.MethodDelete, path: "/v1/agents/" + string(id)}, out)
 }
 
 // ReadTopology has the registry read an origin's topology now. Anybody may ask;
