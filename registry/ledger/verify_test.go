@@ -137,6 +137,18 @@ func TestVerifyConsistentRewrite(t *testing.T) {
 	}
 }
 
+// TestVerifyRowsOutOfOrder: two processes may store their checkpoints in
+// another order than they signed them.
+func TestVerifyRowsOutOfOrder(t *testing.T) {
+	m, s := auditLog(t, newRand(t), 60)
+	a, b := &m.notes[2], &m.notes[3]
+	a.size, a.note, b.size, b.note = b.size, b.note, a.size, a.note
+	a.sum, b.sum = a.want(), b.want()
+	if rep := mustVerify(t, m, VerifyOptions{Policy: mustPolicy(t, s.VerifierKeys()...)}); !rep.OK() || rep.Checkpoints != uint64(len(m.notes)) {
+		t.Errorf("%+v", rep)
+	}
+}
+
 func TestVerifySignatureAndFork(t *testing.T) {
 	whole, s := auditLog(t, newRand(t), 100)
 	opt := VerifyOptions{Policy: mustPolicy(t, s.VerifierKeys()...)}
