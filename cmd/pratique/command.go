@@ -1,0 +1,309 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// A noun is one command with its verbs; a noun that is its own verb (up,
+// backup) has exactly one, without a name.
+type noun struct {
+	name  string
+	usage string
+	verbs []verb
+}
+
+// A verb is one thing to do. It never prints: what it returns is shown.
+type verb struct {
+	name  string
+	usage string // one line
+	about string // more, for help and docs
+	args  string // the one positional argument that it takes; "": none
+	flags []*option
+	out   any // zero value of what run returns, for the docs; nil: prints no struct
+	run   func(*call) (any, error)
+}
+
+// A kind is what a flag's value may be.
+type kind int
+
+const (
+	text     kind = iota // any text but the empty one
+	toggle               // no value: there or not
+	number               // unsigned
+	duration             // as time.ParseDuration reads it, not negative
+	many                 // text, repeatable
+)
+
+// An option is one flag of one run. It is a cli.Flag of our own, since cli's
+// take the last of two values without a word.
+type option struct {
+	name     string
+	arg      string // what the value is called in help
+	usage    string
+	kind     kind
+	required bool
+	def      string // shown and used where the flag is absent
+	vals     []string
+}
+
+var errTwice = errors.New("given twice")
+
+// Set implements flag.Value.
+func (o *option) Set(s string) error {
+	if len(o.vals) > 0 && o.kind != many {
+		return errTwice
+	}
+	var err error
+	switch o.kind {
+	case toggle:
+		_, err = strconv.ParseBool(s)
+	case number:
+		_, err = strconv.ParseUint(s, 10, 63)
+	case duration:
+		var d time.Duration
+		if d, err = time.ParseDuration(s); err == nil && d < 0 {
+			err = errors.New("negative")
+		}
+	default:
+		if s == "" {
+			err = errors.New("empty")
+		}
+	}
+	if err != nil {
+		if ne, ok := errors.AsType[*strconv.NumError](err); ok {
+			err = ne.Err
+		}
+		return err
+	}
+	o.vals = append(o.vals, s)
+	return nil
+}
+
+// String implements flag.Value and cli.Flag: the line of help.
+func (o *option) String() string {
+	if o == nil {
+		return ""
+	}
+	return cli.FlagStringer(o)
+}
+
+// IsBoolFlag has package flag take a toggle without a value.
+func (o *option) IsBoolFlag() bool { return o.kind == toggle }
+
+// Apply implements cli.Flag.
+func (o *option) Apply(set *flag.FlagSet) error { set.Var(o, o.name, o.usage); return nil }
+
+// Names implements cli.Flag.
+func (o *option) Names() []string { return []string{o.name} }
+
+// IsSet implements cli.Flag.
+func (o *option) IsSet() bool { return len(o.vals) > 0 }
+
+// The rest implements cli.DocGenerationFlag and cli.VisibleFlag.
+func (o *option) TakesValue() bool     { return o.kind != toggle }
+func (o *option) GetValue() string     { return "" }
+func (o *option) GetEnvVars() []string { return nil }
+func (o *option) IsVisible() bool      { return true }
+func (o *option) GetDefaultText() string {
+	if o.required {
+		return "required"
+	}
+	return o.def
+}
+
+// GetUsage is the usage with the value's name in backquotes, where cli looks.
+func (o *option) GetUsage() string {
+	if o.kind == toggle {
+		return o.usage
+	}
+	more := ""
+	if o.kind == many {
+		more = " (repeatable)"
+	}
+	return "`" + o.arg + "` " + o.usage + more
+}
+
+// A call is one run of a verb.
+type call struct {
+	context.Context
+	*env
+	json  bool
+	name  string // "tools register"
+	args  []string
+	flags map[string]*option
+}
+
+func (c *call) has(name string) bool { return c.flags[name].IsSet() }
+
+func (c *call) str(name string) string {
+	o := c.flags[name]
+	if len(o.vals) > 0 {
+		return o.vals[0]
+	}
+	return o.def
+}
+
+func (c *call) strs(name string) []string { return slices.Clone(c.flags[name].vals) }
+
+func (c *call) is(name string) bool {
+	b, _ := strconv.ParseBool(c.str(name))
+	return b
+}
+
+func (c *call) num(name string) uint64 {
+	n, _ := strconv.ParseUint(c.str(name), 10, 63)
+	return n
+}
+
+func (c *call) span(name string) time.Duration {
+	d, _ := time.ParseDuration(c.str(name))
+	return d
+}
+
+// note tells the person something that is not the answer.
+func (c *call) note(format string, args ...any) {
+	fmt.Fprintln(c.err, plain(fmt.Sprintf(format, args...)))
+}
+
+// sure asks before something that cannot be taken back. Without a terminal it
+// refuses unless --yes was given.
+func (c *call) sure(question string) error {
+	if c.is("yes") {
+		return nil
+	}
+	if !c.terminal {
+		return errUnsure
+	}
+	ok, err := c.ask(plain(question))
+	if err == nil && !ok {
+		err = errNo
+	}
+	return err
+}
+
+// sureIfPerson is sure for what scripts do without a terminal too.
+func (c *call) sureIfPerson(question string) error {
+	if !c.terminal || c.json {
+		return nil
+	}
+	return c.sure(question)
+}
+
+var jsonFlag = option{name: "json", kind: toggle, usage: "print exactly one JSON object on stdout"}
+
+func (n noun) command(e *env) *cli.Command {
+	if len(n.verbs) == 1 && n.verbs[0].name == "" {
+		return n.verbs[0].command(e, n.name, n.name)
+	}
+	c := &cli.Command{Name: n.name, Usage: n.usage, HelpName: "pratique " + n.name, HideHelpCommand: true, OnUsageError: usageError, Action: unknownCommand(e)}
+	for _, v := range n.verbs {
+		c.Subcommands = append(c.Subcommands, v.command(e, v.name, n.name+" "+v.name))
+	}
+	return c
+}
+
+// allFlags are the verb's own and --json.
+func (v verb) allFlags() []*option {
+	flags := slices.Clone(v.flags)
+	if v.out != nil {
+		j := jsonFlag
+		flags = append(flags, &j)
+	}
+	return flags
+}
+
+func (v verb) command(e *env, name, full string) *cli.Command {
+	flags := v.allFlags()
+	c := &cli.Command{
+		Name: name, Usage: v.usage, Description: v.about, HelpName: "pratique " + full, HideHelpCommand: true,
+		UsageText: strings.TrimSpace("pratique " + full + " [FLAGS] " + v.args), OnUsageError: usageError,
+	}
+	byName := map[string]*option{}
+	for _, o := range flags {
+		c.Flags = append(c.Flags, o)
+		byName[o.name] = o
+	}
+	c.Action = func(cc *cli.Context) error {
+		k := &call{Context: cc.Context, env: e, name: full, args: cc.Args().Slice(), flags: byName}
+		if err := v.check(k, flags); err != nil {
+			return &failed{full, err}
+		}
+		k.json = v.out != nil && k.is("json")
+		out, err := v.run(k)
+		if out != nil {
+			err = errors.Join(err, k.show(out))
+		}
+		if err != nil {
+			return &failed{full, err}
+		}
+		return nil
+	}
+	return c
+}
+
+// check refuses what cli lets pass: positional arguments that nobody reads,
+// flags that stand after one, and required flags that are not there.
+func (v verb) check(k *call, flags []*option) error {
+	for _, a := range k.args {
+		if strings.HasPrefix(a, "-") && a != "-" {
+			return usagef("flag %s stands after an argument; flags go first", strings.SplitN(a, "=", 2)[0])
+		}
+	}
+	want := 0
+	if v.args != "" {
+		want = 1
+	}
+	if len(k.args) > want {
+		return usagef("argument %q is one too many", k.args[want])
+	}
+	if want > len(k.args) && !strings.HasPrefix(v.args, "[") {
+		return usagef("argument %s is missing", v.args)
+	}
+	var missing []string
+	for _, o := range flags {
+		if o.required && !o.IsSet() {
+			missing = append(missing, "--"+o.name)
+		}
+	}
+	if len(missing) > 0 {
+		return usagef("%s missing", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// usageError names what cli found wrong with the flags.
+func usageError(c *cli.Context, err error, _ bool) error {
+	name := strings.TrimPrefix(c.Command.HelpName, "pratique ")
+	return &failed{name, &usage{err.Error()}}
+}
+
+// exactlyOne refuses anything but one of these flags.
+func (c *call) exactlyOne(names ...string) (string, error) {
+	found := ""
+	for _, n := range names {
+		switch {
+		case !c.has(n):
+		case found != "":
+			return "", usagef("--%s and --%s exclude each other", found, n)
+		default:
+			found = n
+		}
+	}
+	if found == "" {
+		return "", usagef("one of --%s is needed", strings.Join(names, ", --"))
+	}
+	return found, nil
+}
+
+// A shower prints itself for people. What cannot is printed as JSON, indented.
+type shower interface{ show(w io.Writer) }

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"syscall"
+
+	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/credentials/keyring"
+	"github.com/pratique-dev/pratique/registry/node"
+)
+
+func upNoun() noun {
+	return noun{name: "up", usage: "run a registry on a data folder", verbs: []verb{{
+		usage: "run a registry on a data folder until SIGTERM",
+		about: "The first start makes the folder, the signing keys and an operator's key. Several processes may run on one folder; they must have the same --external.",
+		flags: []*option{
+			{name: "data", arg: "DIR", usage: "data folder; default: pratique in the user's data folder"},
+			configFlag(),
+			{name: "listen", arg: "ADDR", usage: "address of the service; port 0 takes any (default: 127.0.0.1:7420)"},
+			{name: "external", arg: "URL", usage: "URL by which everybody names this registry (default: http:// and the address)"},
+			{name: "admin", arg: "ADDR", usage: "address of /livez, /readyz and /metrics, or off (default: 127.0.0.1, any port)"},
+			{name: "registration", arg: "POLICY", usage: "open or enrolled (default: open where the external URL is loopback)"},
+			{name: "host", arg: "HOST", usage: "further Host that is answered", kind: many},
+			{name: "checkpoint-copy", arg: "PLACE", usage: "further file or URL that gets each checkpoint", kind: many},
+			{name: "passphrase-file", arg: "FILE", usage: "private file; its content encrypts the keys at rest"},
+			{name: "log-format", arg: "FORMAT", usage: "text or json"},
+			{name: "log-level", arg: "LEVEL", usage: "debug, info, warn or error"},
+		},
+		out: upOutput{}, run: up,
+	}}}
+}
+
+// upOutput is printed once, when the registry answers.
+type upOutput struct {
+	Registry    string            `json:"registry" doc:"the external URL"`
+	OperatorKey string            `json:"operatorKey,omitzero" doc:"key file of the operator, where it is in the folder"`
+	Admin       string            `json:"admin,omitzero" doc:"/livez, /readyz and /metrics are there"`
+	Data        string            `json:"data" doc:"the data folder"`
+	RootKey     credentials.KeyID `json:"rootKey" doc:"thumbprint of the root key, for clients to pin"`
+	LedgerKey   string            `json:"ledgerKey" doc:"verifier key of the log, for witnesses"`
+	PID         int               `json:"pid"`
+}
+
+func (o upOutput) show(w io.Writer) {
+	pairs(w, "registry", o.Registry, "data", o.Data, "operator's key", o.OperatorKey,
+		"root key", string(o.RootKey), "log key", o.LedgerKey, "admin", o.Admin)
+	fmt.Fprintln(w, "ready; stop with Ctrl-C")
+}
+
+func up(c *call) (any, error) {
+	cfg, err := c.config()
+	if err != nil {
+		return nil, err
+	}
+	cfg = cfg.WithDefaults()
+	if err := makeParents(cfg.Data); err != nil {
+		return nil, err
+	}
+	n, err := node.Open(c, cfg, node.Options{Logger: c.logger(cfg.Log), Now: c.now, Version: buildVersion().Version})
+	if err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			err = &coded{exitConflict, err}
+		}
+		return nil, err
+	}
+	return nil, errors.Join(c.serve(n, cfg), n.Close())
+}
+
+// serve prints the one answer of up as soon as the node answers requests.
+func (c *call) serve(n *node.Node, cfg node.Config) error {
+	ctx, stop := context.WithCancel(c)
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- n.Serve(ctx) }()
+	select {
+	case err := <-served:
+		return err
+	case <-n.Ready():
+	}
+	out, err := upAnswer(n, cfg)
+	if err == nil {
+		err = c.show(out)
+	}
+	if err != nil {
+		stop()
+	}
+	return errors.Join(err, <-served)
+}
+
+func upAnswer(n *node.Node, cfg node.Config) (upOutput, error) {
+	o := upOutput{Registry: n.URL(), OperatorKey: n.OperatorKeyFile(), Admin: n.AdminURL(), Data: cfg.Data, PID: os.Getpid()}
+	vkeys, err := n.LedgerKeys()
+	if err != nil || len(vkeys) == 0 {
+		return o, errors.Join(err, keyring.ErrNotActive)
+	}
+	o.LedgerKey = vkeys[0]
+	for _, i := range n.Keys().Ring().List() {
+		if i.Role == credentials.RoleRoot && i.State == credentials.KeyActive {
+			o.RootKey = i.Kid
+		}
+	}
+	return o, nil
+}
+
+// logger writes for people or machines, always to stderr.
+func (c *call) logger(l node.LoggerConf) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(l.Level)) // node.Config.Check has refused others
+	o := &slog.HandlerOptions{Level: level}
+	if l.Format == "json" {
+		return slog.New(slog.NewJSONHandler(c.err, o))
+	}
+	return slog.New(slog.NewTextHandler(c.err, o))
+}
