@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -322,6 +324,36 @@ func TestReplayBounded(t *testing.T) {
 	}
 	if len(r.seen) > 1000 || cap(r.queue) > 8192 || len(r.count) > 7 {
 		t.Errorf("%d seen, queue of %d, %d keys", len(r.seen), cap(r.queue), len(r.count))
+	}
+}
+
+// TestOnceAmongMany: of many copies that arrive at the same time one counts.
+func TestOnceAmongMany(t *testing.T) {
+	c, tok, q := prepared(t)
+	var accepted atomic.Int64
+	var wg sync.WaitGroup
+	for range 32 {
+		wg.Go(func() {
+			if _, err := c.Check(tok, q); err == nil {
+				accepted.Add(1)
+			} else if !errors.Is(err, ErrReplayed) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := accepted.Load(); n != 1 {
+		t.Errorf("accepted %d times", n)
+	}
+}
+
+// TestUnsignedBody: a body that the rule has no place for is not let through
+// unsigned.
+func TestUnsignedBody(t *testing.T) {
+	c, tok, q := prepared(t)
+	q.Body = []byte("{}")
+	if _, err := c.Check(tok, q); !errors.Is(err, ErrRequest) {
+		t.Errorf("a body on a read: %v", err)
 	}
 }
 
