@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/credentials/envelope"
@@ -52,10 +53,13 @@ func NewLedger(k *Keys) *Ledger { return &Ledger{keys: k} }
 func (l *Ledger) Checkpoint(ctx context.Context) (ledger.Checkpoint, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.update(ctx)
+	return l.update(ctx, 0)
 }
 
-func (l *Ledger) update(ctx context.Context) (ledger.Checkpoint, error) {
+// update gets a checkpoint of at least size entries, and of as many as the key
+// set's statement of freshness names. A registry posts a checkpoint a moment
+// after it has signed it, so one that is behind is asked for again, for a while.
+func (l *Ledger) update(ctx context.Context, size uint64) (ledger.Checkpoint, error) {
 	s, err := l.keys.current(ctx)
 	if err != nil {
 		return ledger.Checkpoint{}, err
@@ -63,15 +67,26 @@ func (l *Ledger) update(ctx context.Context) (ledger.Checkpoint, error) {
 	if err := l.prepare(ctx, s); err != nil {
 		return ledger.Checkpoint{}, err
 	}
-	cp, err := l.f.Update(ctx)
-	if err != nil {
-		return ledger.Checkpoint{}, err
+	size = max(size, s.Freshness().Checkpoint.Size)
+	for try := 1; ; try++ {
+		cp, err := l.f.Update(ctx)
+		if err != nil || cp.Size >= size {
+			return cp, err
+		}
+		if try == behindTries {
+			return ledger.Checkpoint{}, fmt.Errorf("%w: %d entries, and there must be %d", ErrBehind, cp.Size, size)
+		}
+		if err := pause(ctx, l.keys.backoff(try, behindWait, time.Second)); err != nil {
+			return ledger.Checkpoint{}, err
+		}
 	}
-	if cp.Size < s.Freshness().Checkpoint.Size {
-		return ledger.Checkpoint{}, fmt.Errorf("%w: %d entries, and the key set knows %d", ErrBehind, cp.Size, s.Freshness().Checkpoint.Size)
-	}
-	return cp, nil
 }
+
+// How long a log may be behind: some 3 s.
+const (
+	behindTries = 6
+	behindWait  = 100 * time.Millisecond
+)
 
 // prepare makes a client of the log by the keys of now. The log's name is that
 // of its first checkpoint; a name vouches for nothing, the keys do.
@@ -137,12 +152,12 @@ func checkpointKeys(s *snapshot, origin string) ([]string, error) {
 func (l *Ledger) Event(ctx context.Context, index uint64) (registry.Event, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	cp, err := l.update(ctx)
+	if index >= credentials.MaxInt {
+		return registry.Event{}, ErrBehind
+	}
+	cp, err := l.update(ctx, index+1)
 	if err != nil {
 		return registry.Event{}, err
-	}
-	if index >= cp.Size {
-		return registry.Event{}, fmt.Errorf("%w: no entry %d of %d", ErrBehind, index, cp.Size)
 	}
 	entries, err := l.c.Entries(ctx, index, 1, cp)
 	if err != nil {
