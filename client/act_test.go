@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -427,93 +426,5 @@ func TestPages(t *testing.T) {
 	}
 	if n != 3 || !errors.Is(last, client.ErrAnswer) {
 		t.Errorf("%d tools, then %v", n, last)
-	}
-}
-
-// Whatever the other side answers, the client takes nothing for granted.
-func TestAnswersAreBounded(t *testing.T) {
-	f := newFake(t, time.Now)
-	c := newActor(t, f, "owner", nil).Client()
-	for _, x := range []struct {
-		name string
-		h    http.HandlerFunc
-		want error
-	}{
-		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://evil.example/", 302) }, client.ErrAnswer},
-		{"html", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/html")
-			io.WriteString(w, "<p>")
-		}, client.ErrAnswer},
-		{"no type", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }, client.ErrAnswer},
-		{"compressed", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Content-Encoding", "gzip")
-			io.WriteString(w, "{}")
-		}, client.ErrAnswer},
-		{"not JSON", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			io.WriteString(w, "{")
-		}, client.ErrAnswer},
-		{"one member twice", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			io.WriteString(w, `{"id":"a","id":"b"}`)
-		}, client.ErrAnswer},
-		{"endless", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			for b := make([]byte, 1<<20); ; {
-				if _, err := w.Write(b); err != nil {
-					return
-				}
-			}
-		}, client.ErrAnswer},
-		{"proxy's 502", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }, &client.Problem{Code: problem.CodeUnexpected}},
-		{"broken off", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(0) }, client.ErrUnreachable},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			f.acts = func(w http.ResponseWriter, r *http.Request, _ []byte) { x.h(w, r) }
-			if _, err := c.Tool(t.Context(), toolPay); !errors.Is(err, x.want) {
-				t.Errorf("got %v, want %v", err, x.want)
-			}
-		})
-	}
-}
-
-func TestRegistryURL(t *testing.T) {
-	for _, c := range []struct {
-		url   string
-		plain bool
-		want  string // "": refused
-	}{
-		{"https://registry.example", false, "https://registry.example"},
-		{"https://Registry.Example:443/", false, "https://registry.example"},
-		{"https://registry.example/base", false, "https://registry.example/base"},
-		{"http://127.0.0.1:8080", false, "http://127.0.0.1:8080"},
-		{"http://localhost:8080/", false, "http://localhost:8080"},
-		{"http://[::1]:8080", false, "http://[::1]:8080"},
-		{"http://registry.example", false, ""},
-		{"http://registry.example", true, "http://registry.example"},
-		{"http://registry.example?x", true, ""},
-		{"http://u@registry.example", true, ""},
-		{"https://u:p@registry.example", false, ""},
-		{"https://registry.example?x=1", false, ""},
-		{"https://registry.example#x", false, ""},
-		{"ftp://registry.example", true, ""},
-		{"file:///etc/passwd", true, ""},
-		{"stdio:x", true, ""},
-		{"", true, ""},
-	} {
-		got, err := client.New(c.url, &client.Options{Network: client.Network{UnsafePlainHTTP: c.plain}})
-		if c.want == "" {
-			if !errors.Is(err, client.ErrURL) {
-				t.Errorf("%q: %v", c.url, err)
-			}
-			continue
-		}
-		if err != nil || got.URL() != c.want {
-			t.Errorf("%q: %v", c.url, err)
-		}
-	}
-	if _, err := client.New("https://registry.example", nil); err != nil {
-		t.Errorf("nil options: %v", err)
 	}
 }

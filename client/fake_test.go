@@ -358,3 +358,12 @@ func (w *pipeWriter) Write(b []byte) (int, error) {
 	w.WriteHeader(200)
 	return w.pw.Write(b)
 }
+
+func digestOf(t testing.TB, metadata []byte) credentials.Digest {
+	t.Helper()
+	_, d, err := canon.Metadata(metadata)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
