@@ -143,17 +143,27 @@ type call struct {
 	flags map[string]*option
 }
 
-func (c *call) has(name string) bool { return c.flags[name].IsSet() }
+// has, str and their kin read a flag; one that the verb does not have is one
+// that was not given, so that verbs can share what reads flags.
+func (c *call) has(name string) bool { return c.flags[name] != nil && c.flags[name].IsSet() }
 
 func (c *call) str(name string) string {
 	o := c.flags[name]
+	if o == nil {
+		return ""
+	}
 	if len(o.vals) > 0 {
 		return o.vals[0]
 	}
 	return o.def
 }
 
-func (c *call) strs(name string) []string { return slices.Clone(c.flags[name].vals) }
+func (c *call) strs(name string) []string {
+	if o := c.flags[name]; o != nil {
+		return slices.Clone(o.vals)
+	}
+	return nil
+}
 
 func (c *call) is(name string) bool {
 	b, _ := strconv.ParseBool(c.str(name))

@@ -64,16 +64,12 @@ func (c *call) flagConfig(cfg *node.Config) {
 		"listen": &cfg.Listen, "external": &cfg.External, "admin": &cfg.Admin, "registration": &cfg.Registration,
 		"passphrase-file": &cfg.Passphrase, "log-format": &cfg.Log.Format, "log-level": &cfg.Log.Level,
 	} {
-		if o := c.flags[name]; o != nil && o.IsSet() {
-			*p = o.vals[0]
+		if c.has(name) {
+			*p = c.str(name)
 		}
 	}
-	if o := c.flags["host"]; o != nil {
-		cfg.Hosts = append(cfg.Hosts, o.vals...)
-	}
-	if o := c.flags["checkpoint-copy"]; o != nil {
-		cfg.Ledger.Copies = append(cfg.Ledger.Copies, o.vals...)
-	}
+	cfg.Hosts = append(cfg.Hosts, c.strs("host")...)
+	cfg.Ledger.Copies = append(cfg.Ledger.Copies, c.strs("checkpoint-copy")...)
 }
 
 // parseConfig reads a configuration file. Unknown keys and keys given twice

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/pratique-dev/pratique/client"
 	"github.com/pratique-dev/pratique/credentials"
@@ -165,7 +166,7 @@ func (e *env) report(err error) int {
 	}
 	text := err.Error()
 	if p, ok := errors.AsType[*client.Error](err); ok {
-		text = describe(p)
+		text = strings.Replace(text, p.Error(), describe(p), 1)
 	}
 	fmt.Fprintf(e.err, "%s: %s\n", name, plain(text))
 	if h := hintFor(err); h != "" {
@@ -180,7 +181,7 @@ func (e *env) report(err error) int {
 
 // describe is a refusal by the registry with its status and code.
 func describe(p *client.Error) string {
-	s := fmt.Sprintf("the registry refused: %d %s: %s", p.Status, p.Code, p.Title)
+	s := fmt.Sprintf("the registry refused: %d %s: %s", p.Status, p.Code, strings.TrimSuffix(p.Title, "."))
 	if p.Detail != "" {
 		s += ": " + p.Detail
 	}
@@ -217,13 +218,17 @@ var hints = []struct {
 }
 
 func hintFor(err error) string {
-	if p, ok := errors.AsType[*client.Error](err); ok && p.Remedy != "" {
-		return p.Remedy
-	}
 	for _, h := range hints {
 		if errors.Is(err, h.err) {
 			return h.hint
 		}
 	}
-	return ""
+	p, ok := errors.AsType[*client.Error](err)
+	switch {
+	case !ok:
+		return ""
+	case p.Code == "invalid_token":
+		return "pratique tools renew fetches a fresh handle by the key alone"
+	}
+	return p.Remedy
 }

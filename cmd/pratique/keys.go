@@ -126,7 +126,7 @@ func (c *call) onFolder(act func(n *node.Node) (any, error)) (any, error) {
 		return nil, err
 	}
 	defer n.Close()
-	if o, ok := c.flags["root-key"]; ok && o.IsSet() {
+	if c.has("root-key") {
 		k, err := c.key("root-key")
 		if err != nil {
 			return nil, err

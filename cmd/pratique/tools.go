@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -121,6 +122,9 @@ func registerTools(c *call) (any, error) {
 	}
 	err = c.registerAll(ctx, a, list, size, folder, &out)
 	if err != nil && out.Count == 0 {
+		if folder != nil {
+			os.Remove(folder.dir) // goes only if it is empty
+		}
 		return nil, err
 	}
 	return out, err
