@@ -597,7 +597,7 @@ func (v *validator) check(q *http.Request, sent []byte, resp *http.Response, bod
 		return
 	}
 	route, vars, err := router.FindRoute(again)
-	if err != nil {
+	if err != nil || strings.HasSuffix(q.URL.Path, "/") {
 		if resp.StatusCode != 404 && resp.StatusCode != 405 && resp.StatusCode != 204 && !strings.HasPrefix(q.URL.Path, "/ledger/tile/") &&
 			resp.StatusCode != 421 && resp.StatusCode != 431 {
 			v.t.Errorf("%s %s: %d, and not described: %v", q.Method, q.URL.Path, resp.StatusCode, err)
