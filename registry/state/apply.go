@@ -19,12 +19,20 @@ func (t *Txn) Apply(index uint64, e *registry.Event) error {
 }
 
 // remember counts the event to its command; the events of one command follow
-// each other in the log.
+// each other in the log, but not always in one transaction: a follower folds
+// in pieces.
 func (t *Txn) remember(index uint64, e *registry.Event) {
 	k := commandKey{e.By, e.Cmd}
 	if n := len(t.done); n > 0 && t.done[n-1].key == k {
 		t.done[n-1].Count++
 		return
+	}
+	if len(t.done) == 0 {
+		if d, ok := t.View.Command(e.By, e.Cmd); ok && d.Index+uint64(d.Count) == index {
+			d.Count++
+			t.done = append(t.done, doneCommand{k, d})
+			return
+		}
 	}
 	t.done = append(t.done, doneCommand{k, Done{Index: index, Count: 1, Req: e.Req}})
 }
@@ -118,7 +126,8 @@ func (t *Txn) applyEnrolled(index uint64, e *registry.Event) error {
 	if err := t.put(tablePrincipals, &p); err != nil {
 		return err
 	}
-	return t.reweigh(index, e.At, t.OwnedBy(p.ID.Key()), func(x *registry.Tool) bool { return x.Origin == d.Origin })
+	k := p.ID.Key()
+	return t.reweigh(index, e.At, t.AtOrigin(d.Origin, ""), func(x *registry.Tool) bool { return x.Owner == k || x.Publisher == k })
 }
 
 func (t *Txn) applyRecovered(e *registry.Event) error {

@@ -24,7 +24,10 @@ func (t *Txn) applyJudgement(index uint64, e *registry.Event) error {
 		if err := t.put(tablePrincipals, &p); err != nil {
 			return err
 		}
-		return t.reweigh(index, e.At, t.OwnedBy(p.ID.Key()), nil)
+		// A delegate's version falls with the delegate. There is no index for it:
+		// condemning is rare, and a fourth index would cost every tool.
+		k := p.ID.Key()
+		return t.reweigh(index, e.At, t.Tools(""), func(x *registry.Tool) bool { return x.Owner == k || x.Publisher == k })
 	case registry.OriginCondemned:
 		o, err := t.origin(d.Origin)
 		if err != nil {

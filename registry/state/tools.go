@@ -162,7 +162,7 @@ func (t *Txn) moveTool(index uint64, e *registry.Event, old *registry.Tool, to c
 }
 
 func (t *Txn) endDelegations(tool credentials.ToolID) error {
-	for _, d := range collect(t.Delegations(tool)) {
+	for _, d := range collect(t.Delegations(tool), nil) {
 		if err := t.drop(tableDelegations, d); err != nil {
 			return err
 		}
@@ -182,11 +182,14 @@ func (t *Txn) storeTool(old, x *registry.Tool) error {
 	return t.put(tableTools, x)
 }
 
-// collect ends an iteration before the tables are changed under it.
-func collect[T any](s iter.Seq[*T]) []*T {
+// collect ends an iteration before the tables are changed under it. With keep
+// nil it takes everything.
+func collect[T any](s iter.Seq[*T], keep func(*T) bool) []*T {
 	var out []*T
 	for x := range s {
-		out = append(out, x)
+		if keep == nil || keep(x) {
+			out = append(out, x)
+		}
 	}
 	return out
 }

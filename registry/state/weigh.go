@@ -126,10 +126,7 @@ func (v *View) AtSite(site string) iter.Seq[*registry.Tool] {
 // reweigh weighs tools anew after an event about something else; where that
 // changes a tool's row, its label is of this event.
 func (t *Txn) reweigh(index uint64, at int64, tools iter.Seq[*registry.Tool], keep func(*registry.Tool) bool) error {
-	for _, old := range collect(tools) {
-		if !old.Live || keep != nil && !keep(old) {
-			continue
-		}
+	for _, old := range collect(tools, func(x *registry.Tool) bool { return x.Live && (keep == nil || keep(x)) }) {
 		x := *old
 		t.weigh(&x)
 		if x.Standing == old.Standing && x.Withheld == old.Withheld && x.Attested == old.Attested && x.Content == old.Content {
