@@ -68,7 +68,7 @@ var attacks = []attack{
 			v, err := s.owner.Overwrite(ctx, s.tools[changing+i], s.better(changing+i))
 			return s.keep(changing+i, v, err)
 		}},
-	{name: "replayed proof", refused: []string{"401 invalid_dpop_proof"}, because: "jti was seen before", try: replay},
+	{name: "replayed proof", refused: []string{"401 invalid_dpop_proof"}, because: "has been used", try: replay},
 	{name: "altered body", refused: []string{"401 invalid_dpop_proof"}, because: "bdg", try: alteredBody},
 	{name: "wrong tool", refused: []string{"403 wrong_tool"},
 		try: func(ctx context.Context, s *story, i int) error {
