@@ -94,7 +94,22 @@ func (o *option) String() string {
 	if o == nil {
 		return ""
 	}
-	return cli.FlagStringer(o)
+	return "--" + strings.TrimSpace(o.name+" "+o.arg) + "\t" + o.usage + o.terms()
+}
+
+// terms are what a person must know of a flag beside what it does.
+func (o *option) terms() string {
+	switch {
+	case o.required && o.kind == many:
+		return " (required, repeatable)"
+	case o.required:
+		return " (required)"
+	case o.kind == many:
+		return " (repeatable)"
+	case o.def != "":
+		return " (default: " + o.def + ")"
+	}
+	return ""
 }
 
 // IsBoolFlag has package flag take a toggle without a value.
@@ -110,28 +125,12 @@ func (o *option) Names() []string { return []string{o.name} }
 func (o *option) IsSet() bool { return len(o.vals) > 0 }
 
 // The rest implements cli.DocGenerationFlag and cli.VisibleFlag.
-func (o *option) TakesValue() bool     { return o.kind != toggle }
-func (o *option) GetValue() string     { return "" }
-func (o *option) GetEnvVars() []string { return nil }
-func (o *option) IsVisible() bool      { return true }
-func (o *option) GetDefaultText() string {
-	if o.required {
-		return "required"
-	}
-	return o.def
-}
-
-// GetUsage is the usage with the value's name in backquotes, where cli looks.
-func (o *option) GetUsage() string {
-	if o.kind == toggle {
-		return o.usage
-	}
-	more := ""
-	if o.kind == many {
-		more = " (repeatable)"
-	}
-	return "`" + o.arg + "` " + o.usage + more
-}
+func (o *option) TakesValue() bool       { return o.kind != toggle }
+func (o *option) GetValue() string       { return "" }
+func (o *option) GetEnvVars() []string   { return nil }
+func (o *option) IsVisible() bool        { return true }
+func (o *option) GetDefaultText() string { return o.def }
+func (o *option) GetUsage() string       { return o.usage }
 
 // A call is one run of a verb.
 type call struct {
@@ -215,7 +214,7 @@ func (n noun) command(e *env) *cli.Command {
 	if len(n.verbs) == 1 && n.verbs[0].name == "" {
 		return n.verbs[0].command(e, n.name, n.name)
 	}
-	c := &cli.Command{Name: n.name, Usage: n.usage, HelpName: "pratique " + n.name, HideHelpCommand: true, OnUsageError: usageError, Action: unknownCommand(e)}
+	c := &cli.Command{Name: n.name, Usage: n.usage, HideHelpCommand: true, OnUsageError: usageError(n.name), Action: unknownCommand(e)}
 	for _, v := range n.verbs {
 		c.Subcommands = append(c.Subcommands, v.command(e, v.name, n.name+" "+v.name))
 	}
@@ -235,8 +234,8 @@ func (v verb) allFlags() []*option {
 func (v verb) command(e *env, name, full string) *cli.Command {
 	flags := v.allFlags()
 	c := &cli.Command{
-		Name: name, Usage: v.usage, Description: v.about, HelpName: "pratique " + full, HideHelpCommand: true,
-		UsageText: strings.TrimSpace("pratique " + full + " [FLAGS] " + v.args), OnUsageError: usageError,
+		Name: name, Usage: v.usage, Description: v.about, HideHelpCommand: true,
+		UsageText: strings.TrimSpace("pratique " + full + " [FLAGS] " + v.args), OnUsageError: usageError(full),
 	}
 	byName := map[string]*option{}
 	for _, o := range flags {
@@ -276,14 +275,14 @@ func (v verb) check(k *call, flags []*option) error {
 	if len(k.args) > want {
 		return usagef("argument %q is one too many", k.args[want])
 	}
-	if want > len(k.args) && !strings.HasPrefix(v.args, "[") {
-		return usagef("argument %s is missing", v.args)
-	}
 	var missing []string
 	for _, o := range flags {
 		if o.required && !o.IsSet() {
 			missing = append(missing, "--"+o.name)
 		}
+	}
+	if want > len(k.args) {
+		missing = append(missing, v.args)
 	}
 	if len(missing) > 0 {
 		return usagef("%s missing", strings.Join(missing, ", "))
@@ -291,10 +290,9 @@ func (v verb) check(k *call, flags []*option) error {
 	return nil
 }
 
-// usageError names what cli found wrong with the flags.
-func usageError(c *cli.Context, err error, _ bool) error {
-	name := strings.TrimPrefix(c.Command.HelpName, "pratique ")
-	return &failed{name, &usage{err.Error()}}
+// usageError names what cli found wrong with the flags of a command.
+func usageError(name string) cli.OnUsageErrorFunc {
+	return func(_ *cli.Context, err error, _ bool) error { return &failed{name, &usage{err.Error()}} }
 }
 
 // exactlyOne refuses anything but one of these flags.

@@ -72,7 +72,7 @@ func newApp(e *env) *cli.App {
 		HideHelpCommand:           true,
 		EnableBashCompletion:      true,
 		DisableSliceFlagSeparator: true,
-		OnUsageError:              usageError,
+		OnUsageError:              usageError(""),
 		// The default prints and exits on its own; run decides.
 		ExitErrHandler: func(*cli.Context, error) {},
 		Action:         unknownCommand(e),
