@@ -75,7 +75,7 @@ func (s *Server) listDelegations(c *call) (*answer, error) {
 	}
 	list := registry.DelegationList{Delegations: []registry.DelegationView{}}
 	for d := range c.view.Delegations(tool) {
-		if d.Gen == t.Gen && d.Exp > c.now.Unix() && !c.view.Spent(d.Parent) {
+		if d.Gen == t.Gen && d.Exp > c.now.Unix() && !c.view.Revoked(tool, d.Parent) {
 			list.Delegations = append(list.Delegations, delegationView(d))
 		}
 	}

@@ -520,9 +520,12 @@ func (r *rig) accept(p *party, c registry.AcceptClaims) string {
 	r.t.Helper()
 	s, err := envelope.NewSigner(envelope.ToolAccept, p.key)
 	must(r.t, err)
-	var b [16]byte
-	rand.Read(b[:])
-	c.Registered = credentials.NewRegistered(string(p.id()), credentials.TokenID(base64.RawURLEncoding.EncodeToString(b[:])), r.now(), time.Hour)
+	if c.Jti == "" {
+		var b [16]byte
+		rand.Read(b[:])
+		c.Jti = credentials.TokenID(base64.RawURLEncoding.EncodeToString(b[:]))
+	}
+	c.Registered = credentials.NewRegistered(string(p.id()), c.Jti, r.now(), time.Hour)
 	c.Sub = p.id()
 	if c.Aud == "" {
 		c.Aud = r.url
