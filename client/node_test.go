@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/client"
+	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/credentials/keyring"
 	"github.com/pratique-dev/pratique/internal/secret"
 	"github.com/pratique-dev/pratique/registry"
@@ -142,5 +145,48 @@ func TestFirstStartRegisterAndRestart(t *testing.T) {
 	}
 	if x.Version != 2 || x.Owner != owner.ID() {
 		t.Errorf("after the restart: %+v", x)
+	}
+}
+
+// TestEventsHoldNoSecrets: the registry log is for everybody, so nothing in it
+// may be of use to anybody (RULES.md 29): no handle, no agent's credential, no
+// private key member.
+func TestEventsHoldNoSecrets(t *testing.T) {
+	ctx := context.Background()
+	n := startNode(t, node.Config{Data: filepath.Join(t.TempDir(), "data")})
+	owner, friend := newNodeActor(t, n), newNodeActor(t, n)
+	res, err := owner.Register(ctx, registry.RegisterRequest{Origin: nodeSite, Tools: []jsontext.Value{nodeTool("pay", "Pays.")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := client.ParseHandle(res.Tools[0].Handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := owner.Delegate(ctx, h, friend.JWK(), []credentials.Action{credentials.Overwrite}, time.Now().Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent, err := nodeActor(t, n, n.OperatorKeyFile()).CreateAgent(ctx, "reader", "personal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := n.Record().Barrier(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := n.Store().Read(ctx, 0, int(view.Head.Size))
+	if err != nil || len(entries) < 5 {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
+	for _, secret := range []string{res.Tools[0].Handle, d.Handle, agent.Credential, `"d":`, `"k":`} {
+		if secret == "" {
+			t.Fatal("nothing to look for")
+		}
+		for i, e := range entries {
+			if bytes.Contains(e, []byte(secret)) {
+				t.Errorf("entry %d holds %.12q…", i, secret)
+			}
+		}
 	}
 }
