@@ -19,7 +19,7 @@ import (
 
 // Errors of requests, beyond those of what they ask for.
 var (
-	errHost          = errors.New("Host is none of this registry's names")
+	errHost          = errors.New("host is none of this registry's names")
 	errHeader        = errors.New("header is larger than 16 KiB")
 	errNoRoute       = errors.New("no such path")
 	errMethod        = errors.New("the path does not take this method")

@@ -8,7 +8,6 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"flag"
@@ -539,8 +538,6 @@ func transfer(p *party, h registry.HandleView, to *party, accept string) req {
 	return req{method: "POST", path: "/v1/tools/" + string(h.ID) + "/transfer", op: proof.ToolTransfer, by: p, tool: h.ID, base: h.Digest,
 		handle: h.Handle, body: registry.TransferRequest{To: to.public.JWK(), Accept: accept}}
 }
-
-func digestOf(b []byte) credentials.Digest { return sha256.Sum256(b) }
 
 // validator holds every exchange against the description: an answer always, a
 // request where it was accepted.

@@ -136,7 +136,7 @@ func TestTopologyAttests(t *testing.T) {
 		code   string
 	}{
 		"missing":  {func() { web.serve(http.NotFound) }, 404, "topology_missing"},
-		"redirect": {func() { web.serve(http.RedirectHandler("https://evil.example/", 302).ServeHTTP) }, 502, "topology_unreachable"},
+		"redirect": {func() { web.serve(http.RedirectHandler("https://evil.example/", http.StatusFound).ServeHTTP) }, 502, "topology_unreachable"},
 		"broken":   {func() { web.serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }) }, 502, "topology_unreachable"},
 		"huge":     {func() { web.serve(body(strings.Repeat(" ", 300<<10))) }, 502, "topology_unreachable"},
 		"no JSON":  {func() { web.serve(body("<html>")) }, 422, "bad_topology"},
