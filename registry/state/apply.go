@@ -170,7 +170,7 @@ func (t *Txn) applyHandle(e *registry.Event) error {
 			}
 		}
 	}
-	return t.spendUntil(d.Jti, d.Exp, e.At)
+	return t.spendUntil(d.Tool, d.Jti, d.Exp, e.At)
 }
 
 // acceptKept is how long a spent statement is remembered: longer than any can
@@ -181,12 +181,12 @@ func (t *Txn) spend(jti credentials.TokenID, at int64) error {
 	if jti == "" {
 		return nil
 	}
-	return t.spendUntil(jti, at/1000+acceptKept, at)
+	return t.spendUntil("", jti, at/1000+acceptKept, at)
 }
 
 // spendUntil remembers a jti, and forgets two that nobody can use any more, so
 // that the table stays as small as what is alive.
-func (t *Txn) spendUntil(jti credentials.TokenID, exp, at int64) error {
+func (t *Txn) spendUntil(tool credentials.ToolID, jti credentials.TokenID, exp, at int64) error {
 	it, err := t.txn.Get(tableSpent, "exp_prefix", []byte(nil))
 	if err != nil {
 		return fmt.Errorf("state: %s: %w", tableSpent, err)
@@ -204,7 +204,7 @@ func (t *Txn) spendUntil(jti credentials.TokenID, exp, at int64) error {
 			return err
 		}
 	}
-	return t.put(tableSpent, &spent{ID: jti, Exp: exp})
+	return t.put(tableSpent, &spent{ID: jti, Tool: tool, Exp: exp})
 }
 
 func (t *Txn) applyAgent(e *registry.Event) error {

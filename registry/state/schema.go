@@ -122,10 +122,12 @@ func delegationsTable() *memdb.TableSchema {
 }
 
 // Spent: by jti, revoked handles and statements that acted; by expiry, so that
-// what can no longer be used is forgotten.
+// what can no longer be used is forgotten. A handle's jti counts for its tool
+// only: jtis stand in the log, where everybody reads them, and the holder of
+// one tool must not end the handles of another by naming them.
 func spentTable() *memdb.TableSchema {
 	return table(tableSpent,
-		id(func(s *spent) []byte { return []byte(s.ID) }),
+		id(func(s *spent) []byte { return spentKey(s.Tool, s.ID) }),
 		&memdb.IndexSchema{Name: "exp", Indexer: index[spent]{key: func(s *spent) []byte {
 			return binary.BigEndian.AppendUint64(nil, uint64(s.Exp))
 		}}},
@@ -180,8 +182,15 @@ type holding struct {
 }
 
 type spent struct {
-	ID  credentials.TokenID
-	Exp int64
+	ID   credentials.TokenID
+	Tool credentials.ToolID // of a handle; empty for a statement
+	Exp  int64
+}
+
+func spentKey(tool credentials.ToolID, jti credentials.TokenID) []byte {
+	b := make([]byte, 0, 64+1+16)
+	b = append(append(b, jti...), 0)
+	return append(b, toolKey(tool)...)
 }
 
 // toolKey is the 16 bytes of the id's ULID.

@@ -173,9 +173,12 @@ func (v *View) Delegations(tool credentials.ToolID) iter.Seq[*registry.Delegatio
 	return all[registry.Delegation](v, tableDelegations, "tool", toolKey(tool))
 }
 
-// Spent reports whether a jti was revoked, or a statement has acted.
-func (v *View) Spent(id credentials.TokenID) bool {
-	_, err := first[spent](v, tableSpent, "id", []byte(id))
+// Spent reports whether a statement has acted.
+func (v *View) Spent(id credentials.TokenID) bool { return v.Revoked("", id) }
+
+// Revoked reports whether a handle of the tool was revoked by its jti.
+func (v *View) Revoked(tool credentials.ToolID, id credentials.TokenID) bool {
+	_, err := first[spent](v, tableSpent, "id", spentKey(tool, id))
 	return err == nil
 }
 
@@ -246,7 +249,7 @@ func (v *View) Live(h *credentials.HandleClaims) error {
 		return registry.ErrToolRevoked
 	case t.Gen != h.Gen:
 		return registry.ErrStaleGeneration
-	case v.Spent(h.Jti) || h.Par != "" && v.Spent(h.Par):
+	case v.Revoked(h.ToolID, h.Jti) || h.Par != "" && v.Revoked(h.ToolID, h.Par):
 		return registry.ErrHandleRevoked
 	}
 	if h.Par == "" {

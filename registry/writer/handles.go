@@ -11,17 +11,14 @@ import (
 // owns is the tool that the holder owns: acts on handles themselves are the
 // owner's, not a delegate's.
 func (p *plan) owns(h registry.Holder) (*registry.Tool, error) {
-	c := h.Claims()
-	if c == nil {
-		return nil, registry.ErrNotOwner
-	}
-	if err := p.tx.Live(c); err != nil {
+	t, err := p.shows(h)
+	if err != nil {
 		return nil, err
 	}
-	if c.Par != "" {
+	if h.Claims().Par != "" {
 		return nil, registry.ErrNotOwner
 	}
-	return p.tx.Tool(c.ToolID)
+	return t, nil
 }
 
 func (p *plan) revokeHandles(c *registry.RevokeHandles) error {
@@ -35,18 +32,14 @@ func (p *plan) revokeHandles(c *registry.RevokeHandles) error {
 }
 
 func (p *plan) revokeHandle(c *registry.RevokeHandle) error {
-	t, err := p.tx.Tool(c.Holder.Claims().ToolID)
+	t, err := p.shows(c.Holder)
+	if err == nil && c.Jti != c.Holder.Claims().Jti { // whoever holds a handle may end that one
+		t, err = p.owns(c.Holder)
+	}
 	if err != nil {
 		return err
 	}
-	if c.Jti != c.Holder.Claims().Jti { // whoever holds a handle may end that one
-		if t, err = p.owns(c.Holder); err != nil {
-			return err
-		}
-	} else if err := p.tx.Live(c.Holder.Claims()); err != nil {
-		return err
-	}
-	if p.tx.Spent(c.Jti) {
+	if p.tx.Revoked(t.Row.Tool, c.Jti) {
 		return registry.ErrExists
 	}
 	exp := c.Exp

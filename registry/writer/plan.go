@@ -98,20 +98,29 @@ func next(t *registry.Tool) registry.ToolData {
 	return registry.ToolData{ID: t.Row.Tool, Gen: t.Gen, Ver: t.Ver, N: t.Events + 1, Last: t.Index}
 }
 
-// holds is the tool that a holder's handle is good for, here and now, for this
-// action. The view that admitted the request may be older than this one.
-func (p *plan) holds(h registry.Holder, a credentials.Action) (*registry.Tool, error) {
+// shows is the tool that a holder's handle is of, if the handle is good here
+// and now: the view that admitted the request may be older than this one.
+func (p *plan) shows(h registry.Holder) (*registry.Tool, error) {
 	c := h.Claims()
-	if c == nil {
+	if c == nil { // the zero Holder holds nothing
 		return nil, registry.ErrNotOwner
 	}
 	if err := p.tx.Live(c); err != nil {
 		return nil, err
 	}
-	if !credentials.Narrower([]credentials.Action{a}, c.Act) {
+	return p.tx.Tool(c.ToolID)
+}
+
+// holds is the tool that a holder may do this to.
+func (p *plan) holds(h registry.Holder, a credentials.Action) (*registry.Tool, error) {
+	t, err := p.shows(h)
+	if err != nil {
+		return nil, err
+	}
+	if !credentials.Narrower([]credentials.Action{a}, h.Claims().Act) {
 		return nil, registry.ErrAction
 	}
-	return p.tx.Tool(c.ToolID)
+	return t, nil
 }
 
 // holdsBase is holds for an act that replaces a version: base must be it.
