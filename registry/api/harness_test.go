@@ -87,6 +87,7 @@ type rig struct {
 	t        testing.TB
 	url      string
 	server   *api.Server
+	options  api.Options
 	writer   *writer.Writer
 	ring     *keyring.Ring
 	log      *sqlite.Log
@@ -245,6 +246,7 @@ func newRig(t testing.TB, change ...func(*settings)) *rig {
 		o.Logger = r.logger()
 	}
 	o.Policy = s.policy
+	r.options = o
 	r.server, err = api.New(o)
 	must(t, err)
 	hs := r.server.HTTPServer()
