@@ -145,6 +145,7 @@ type Server struct {
 	handles *registry.Handles
 	rates   *rates
 	slots   chan struct{}
+	crowd   crowd // requests by address
 	bytes   *budget
 	signed  *labelCache
 	digests *digestIndex
@@ -193,6 +194,7 @@ func New(opt Options) (*Server, error) {
 	s.handles = registry.NewHandles(opt.Verifier, rules, opt.Signer.Epoch, opt.Now)
 	s.rates = newRates(opt.Limits, opt.Now)
 	s.slots = make(chan struct{}, opt.Limits.Requests)
+	s.crowd.most = max(1, opt.Limits.Requests/2)
 	s.bytes = newBudget(opt.Limits.BodyBytes)
 	s.signed = newLabelCache(opt.Limits.Labels)
 	s.digests = &digestIndex{limit: opt.Limits.Digests}

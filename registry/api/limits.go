@@ -14,8 +14,8 @@ import (
 
 // Limits bound what callers can cost (RULES.md 40). Zero fields are defaults.
 type Limits struct {
-	Requests    int           // at once, streams aside (512)
-	Streams     int           // at once (256)
+	Requests    int           // at once, streams aside (512); of one address half of them
+	Streams     int           // at once (256); of one address half of them
 	StreamQueue int           // events that a stream may lag behind (256)
 	HeaderBytes int           // of one request (16 KiB)
 	BodyBytes   int64         // of all bodies held at once (128 MiB)
@@ -147,6 +147,33 @@ func addressOf(remote string) string {
 		return host
 	}
 	return ip.Mask(net.CIDRMask(64, 128)).String()
+}
+
+// A crowd bounds what one address has open at once, so that whoever sends
+// slowly from one place cannot take all the room.
+type crowd struct {
+	most int
+	mu   sync.Mutex // owns m
+	m    map[string]int
+}
+
+func (c *crowd) enter(who string) (leave func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.m == nil {
+		c.m = map[string]int{}
+	}
+	if c.m[who] >= c.most {
+		return nil, registry.ErrTooMany
+	}
+	c.m[who]++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.m[who]--; c.m[who] == 0 {
+			delete(c.m, who)
+		}
+	}, nil
 }
 
 // A budget bounds the memory of all bodies that are held at once.

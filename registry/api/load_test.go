@@ -69,7 +69,7 @@ func TestOneBaseOneOverwrite(t *testing.T) {
 
 // TestRequestsAreBounded: past the bound a request is turned away at once.
 func TestRequestsAreBounded(t *testing.T) {
-	r := newRig(t, func(s *settings) { s.api.Limits = api.Limits{Requests: 1} })
+	r := newRig(t, func(s *settings) { s.api.Limits = api.Limits{Requests: 2} })
 	entered, leave := make(chan struct{}), make(chan struct{})
 	r.fetch = func(context.Context, string) (*fetch.Response, error) {
 		close(entered)
@@ -82,7 +82,14 @@ func TestRequestsAreBounded(t *testing.T) {
 	go func() { done <- r.send(readTopology(alice, site)) }()
 	<-entered
 	out := r.get("/v1/tools")
-	out.want(t, 503, "overload")
+	out.want(t, 429, "too_many") // one address has half
+	far := httptest.NewRecorder()
+	q := httptest.NewRequest("GET", r.url+"/v1/tools", nil)
+	q.RemoteAddr = "192.0.2.1:1"
+	r.server.Handler().ServeHTTP(far, q)
+	if far.Code != 200 {
+		t.Errorf("another address: %d", far.Code)
+	}
 	if out.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}

@@ -82,6 +82,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
+	leave, err := s.crowd.enter(addressOf(r.RemoteAddr))
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	defer leave()
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()

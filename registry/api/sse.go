@@ -43,6 +43,7 @@ type hub struct {
 	ctx    context.Context // ends at Shutdown
 	cancel context.CancelFunc
 	work   sync.WaitGroup // the pump
+	crowd  crowd          // streams by address
 
 	mu     sync.Mutex // owns what follows
 	subs   map[*subscriber]bool
@@ -55,7 +56,8 @@ type hub struct {
 
 func newHub(s *Server) *hub {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &hub{s: s, ctx: ctx, cancel: cancel, subs: map[*subscriber]bool{}, idle: make(chan struct{})}
+	return &hub{s: s, ctx: ctx, cancel: cancel, subs: map[*subscriber]bool{}, idle: make(chan struct{}),
+		crowd: crowd{most: max(1, s.opt.Limits.Streams/2)}}
 }
 
 func (h *hub) shutdown(ctx context.Context) error {
@@ -111,25 +113,15 @@ func (h *hub) serve(c *call) error {
 	if _, err := c.query(); err != nil {
 		return err
 	}
-	v, err := h.s.opt.Record.View()
+	from, reset, err := h.start(c)
 	if err != nil {
 		return err
 	}
-	from, reset := v.Head.Size, false
-	if id := c.r.Header.Get("Last-Event-ID"); id != "" {
-		n, err := strconv.ParseUint(id, 10, 53)
-		if err != nil {
-			return at("Last-Event-ID", errParameter)
-		}
-		if n >= v.Head.Size { // another process may have sent it
-			if v, err = h.s.opt.Record.Barrier(c.r.Context()); err != nil {
-				return err
-			}
-		}
-		if from = n + 1; from > v.Head.Size { // it was another log's: begin anew
-			from, reset = v.Head.Size, true
-		}
+	leave, err := h.crowd.enter(addressOf(c.r.RemoteAddr))
+	if err != nil {
+		return err
 	}
+	defer leave()
 	if err := h.enter(); err != nil {
 		return err
 	}
@@ -150,6 +142,32 @@ func (h *hub) serve(c *call) error {
 		st.run(sub, from)
 	}
 	return nil
+}
+
+// start is where a stream begins: after the last event that its client had, or
+// now. reset: that event is none of this log's.
+func (h *hub) start(c *call) (from uint64, reset bool, err error) {
+	v, err := h.s.opt.Record.View()
+	if err != nil {
+		return 0, false, err
+	}
+	id := c.r.Header.Get("Last-Event-ID")
+	if id == "" {
+		return v.Head.Size, false, nil
+	}
+	n, err := strconv.ParseUint(id, 10, 53)
+	if err != nil {
+		return 0, false, at("Last-Event-ID", errParameter)
+	}
+	if n >= v.Head.Size { // another process may have sent it
+		if v, err = h.s.opt.Record.Barrier(c.r.Context()); err != nil {
+			return 0, false, err
+		}
+	}
+	if n >= v.Head.Size {
+		return v.Head.Size, true, nil
+	}
+	return n + 1, false, nil
 }
 
 // A stream is one subscriber's connection.
