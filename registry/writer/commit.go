@@ -44,15 +44,22 @@ func (w *Writer) Do(ctx context.Context, cmd registry.Command) (registry.Outcome
 	default:
 		return registry.Outcome{}, ErrOverload
 	}
+	var a answer
 	select {
-	case a := <-r.done:
-		if a.err == nil && takesAway(a.out.Events) {
-			w.settle(ctx, a.size)
+	case a = <-r.done:
+	case <-w.ended:
+		select {
+		case a = <-r.done:
+		default: // queued after the committer's last look: nobody will take it
+			return registry.Outcome{}, ErrClosed
 		}
-		return a.out, a.err
 	case <-ctx.Done():
 		return registry.Outcome{}, fmt.Errorf("%w: %w", registry.ErrUnknownOutcome, ctx.Err())
 	}
+	if a.err == nil && takesAway(a.out.Events) {
+		w.settle(ctx, a.size)
+	}
+	return a.out, a.err
 }
 
 // takesAway reports whether an older view would allow what these events
@@ -71,6 +78,7 @@ func takesAway(events []registry.Event) bool {
 }
 
 func (w *Writer) commitLoop(ctx context.Context) {
+	defer close(w.ended)
 	idle := time.NewTicker(noteDelay)
 	defer idle.Stop()
 	for {

@@ -72,10 +72,29 @@ func (w *Writer) catchUp(ctx context.Context) error {
 		return fmt.Errorf("writer: head: %w", err)
 	}
 	head := ledger.Head(h)
+	grew := head.Size > w.tree.Size()
 	if err := w.foldTo(ctx, head); err != nil {
 		return err
 	}
-	return w.publish(asked)
+	if err := w.publish(asked); err != nil {
+		return err
+	}
+	if grew {
+		w.tell(ctx)
+	}
+	return nil
+}
+
+// tell puts the size that is published now into the lease, which stays as long
+// as it was: whoever waits for a revocation to be seen need not wait for the
+// lease's next renewal.
+func (w *Writer) tell(ctx context.Context) {
+	if w.leases == nil || !w.leased.After(w.opt.Now()) {
+		return
+	}
+	if err := w.leases.Lease(ctx, w.id, w.tree.Size(), w.leased); err != nil {
+		w.log.Warn("telling how far the view is", "err", err)
+	}
 }
 
 // renewLease writes the lease when less than half of it is left.

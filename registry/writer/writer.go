@@ -116,6 +116,7 @@ type Writer struct {
 	poisoned atomic.Pointer[poison]
 	changed  chan struct{} // closed and replaced when the view moves; under mu
 	reqs     chan *request
+	ended    chan struct{} // closed when the committer takes no more requests
 	stop     context.CancelFunc
 	done     sync.WaitGroup
 	closed   atomic.Bool
@@ -146,7 +147,7 @@ func Open(ctx context.Context, opt Options) (*Writer, error) {
 		opt.MaxStale = 2 * time.Second
 	}
 	w := &Writer{opt: opt, log: opt.Logger, db: state.New(), tree: &ledger.Tree{}, quotas: registry.DefaultQuotas(),
-		changed: make(chan struct{}), reqs: make(chan *request, queueLength), id: opt.ID,
+		changed: make(chan struct{}), reqs: make(chan *request, queueLength), ended: make(chan struct{}), id: opt.ID,
 		entropy: ulid.Monotonic(opt.Rand, 0), rate: rates{}}
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)
