@@ -85,7 +85,7 @@ func answers() []answered {
 		{"good", answering(200, "application/json; charset=utf-8", "{}"), nil},
 		{"at the bound", answering(200, "application/json", strings.Repeat("a", fetch.MaxBytes)), nil},
 		{"above the bound", answering(200, "application/json", strings.Repeat("a", fetch.MaxBytes+1)), fetch.ErrTooLarge},
-		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 302) }, fetch.ErrRedirect},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, fetch.ErrRedirect},
 		{"redirect without a place", answering(307, "application/json", "{}"), fetch.ErrRedirect},
 		{"not modified", answering(304, "", ""), fetch.ErrRedirect},
 		{"missing", answering(404, "application/json", "{}"), fetch.ErrMissing},

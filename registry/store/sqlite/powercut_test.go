@@ -44,7 +44,6 @@ func tempDir(t testing.TB) string {
 // fate is what happened on one disk until the power went off.
 type fate struct {
 	acked map[uint64]string
-	cuts  int
 	lost  []string
 	mends int
 }
