@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,7 +76,8 @@ func (c *call) flagConfig(cfg *node.Config) {
 func parseConfig(name string, raw []byte) (node.Config, error) {
 	var cfg node.Config
 	if err := yaml.UnmarshalWithOptions(raw, &cfg, yaml.Strict()); err != nil {
-		return cfg, fmt.Errorf("%w: %s: %s", errInput, name, yaml.FormatError(err, false, true))
+		what, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
+		return cfg, usagef("%s: %s", name, what)
 	}
 	return cfg, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/ledger"
+	"github.com/pratique-dev/pratique/registry/node"
 	"github.com/pratique-dev/pratique/registry/store"
 	"github.com/pratique-dev/pratique/registry/writer"
 )
@@ -27,7 +28,7 @@ type exit int
 
 const (
 	exitOK           exit = 0
-	exitUsage        exit = 2 // the command line is wrong; nothing was tried
+	exitUsage        exit = 2 // the command line or configuration is wrong; nothing was tried
 	exitNotFound     exit = 3 // no such file, key, tool, principal; or it is gone
 	exitPrecondition exit = 4 // it could be done, but not as things stand: read the hint
 	exitConflict     exit = 5 // somebody else has it, or changed it meanwhile
@@ -42,7 +43,7 @@ var exits = []struct {
 	when string
 }{
 	{exitOK, "ok", "done; or a torn tail that was repaired (`ledger verify` says so in `torn`)"},
-	{exitUsage, "usage", "the command line is wrong; nothing was tried"},
+	{exitUsage, "usage", "the command line or the configuration is wrong; nothing was tried"},
 	{exitNotFound, "not found", "no such file, key, tool or principal, or it is gone (HTTP 404, 410)"},
 	{exitPrecondition, "precondition", "not as things stand: too early, passphrase missing, loose permissions, input malformed, confirmation missing (HTTP 400, 412, 413, 415, 422)"},
 	{exitConflict, "conflict", "somebody else has it or changed it meanwhile (HTTP 409)"},
@@ -91,7 +92,7 @@ var exitTable = []struct {
 	errs []error
 }{
 	{exitRefused, []error{errTampered, errBad, ledger.ErrFork, ledger.ErrRollback, ledger.ErrSignature, keyset.ErrRollback, keyset.ErrFork,
-		client.ErrRoots, client.ErrBehind, writer.ErrPoisoned, writer.ErrRollback, envelope.ErrRevokedKey}},
+		client.ErrRoots, client.ErrBehind, node.ErrForced, writer.ErrPoisoned, writer.ErrRollback, envelope.ErrRevokedKey}},
 	{exitConflict, []error{keyring.ErrKnownKey, keyring.ErrConflict, keyring.ErrKeyExists, fs.ErrExist, store.ErrBusy, store.ErrConflict,
 		durable.ErrLocked, registry.ErrNameTaken, registry.ErrNameKept, registry.ErrExists, registry.ErrStaleGeneration,
 		registry.ErrCommandReused, registry.ErrSpent}},
@@ -105,7 +106,7 @@ var exitTable = []struct {
 		envelope.ErrBlank, envelope.ErrTokenBOM, envelope.ErrTokenSize, client.ErrRootsFile, client.ErrStateForm,
 		store.ErrPermission, registry.ErrStaleBase}},
 	{exitNotFound, []error{fs.ErrNotExist, keyring.ErrNotFound, keyring.ErrNoRing, store.ErrNotFound, registry.ErrNotFound, ledger.ErrNoCheckpoint}},
-	{exitUsage, []error{client.ErrURL, client.ErrOptions, client.ErrBatch, credentials.ErrKeyID, credentials.ErrToolID, credentials.ErrAgentID,
+	{exitUsage, []error{node.ErrConfig, client.ErrURL, client.ErrOptions, client.ErrBatch, credentials.ErrKeyID, credentials.ErrToolID, credentials.ErrAgentID,
 		credentials.ErrPrinID, credentials.ErrTokenID, credentials.ErrDigest, credentials.ErrAction}},
 	{exitRefused, []error{keyset.ErrStale, keyset.ErrRoot, labels.ErrStale, labels.ErrLowered, registry.ErrNotOwner, registry.ErrNotOperator}},
 	{exitBackend, []error{client.ErrUnreachable, client.ErrAnswer, client.ErrNoKeys, keyring.ErrDamaged, keyring.ErrRollback, keyring.ErrStale,
@@ -213,6 +214,8 @@ var hints = []struct {
 	{client.ErrUnreachable, "is the registry running at this URL? nothing is lost by trying again"},
 	{client.ErrURL, "give the registry's external URL, as pratique up prints it"},
 	{keyset.ErrStale, "fetch the key set again, or state the bound that you accept with --max-stale"},
+	{labels.ErrStale, "fetch the key set again, or state the bound that you accept with --max-stale"},
+	{node.ErrForced, "what came after the backup would be lost; if that is meant: --accept-loss"},
 	{store.ErrBusy, "stop what uses the folder first"},
 	{errTampered, "keep the folder as it is; compare with a backup and the checkpoints kept elsewhere"},
 }

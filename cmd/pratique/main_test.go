@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"up": scriptUp, "stop": scriptStop, "field": scriptField, "code": scriptCode, "perm": scriptPerm, "oneobject": scriptOneObject,
+			"up": scriptUp, "down": scriptDown, "field": scriptField, "code": scriptCode, "perm": scriptPerm, "oneobject": scriptOneObject,
 		},
 	})
 }
@@ -158,8 +158,8 @@ func scriptUp(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptStop is "stop": SIGTERM, which must end the registry in order.
-func scriptStop(ts *testscript.TestScript, _ bool, _ []string) {
+// scriptDown is "down": SIGTERM, which must end the registry in order.
+func scriptDown(ts *testscript.TestScript, _ bool, _ []string) {
 	p := live(ts).process
 	if p == nil {
 		ts.Fatalf("nothing is up")
@@ -182,7 +182,7 @@ func scriptField(ts *testscript.TestScript, neg bool, args []string) {
 		case map[string]any:
 			v = x[step]
 		case []any:
-			if step == "#" {
+			if step == "len" {
 				v = float64(len(x))
 				continue
 			}
