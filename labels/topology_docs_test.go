@@ -229,7 +229,9 @@ func undelivered() []reading {
 		served("missing", fetch.ErrMissing, status(404)),
 		served("gone", fetch.ErrMissing, status(410)),
 		served("server error", fetch.ErrStatus, status(503)),
-		served("redirect", fetch.ErrRedirect, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://cdn.example/topology", http.StatusFound) }),
+		served("redirect", fetch.ErrRedirect, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://cdn.example/topology", http.StatusFound)
+		}),
 		served("wrong content type", fetch.ErrType, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/html") }),
 		served("huge", fetch.ErrTooLarge, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")

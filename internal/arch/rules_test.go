@@ -70,3 +70,31 @@ func testsIn(t *testing.T, root string) map[string]bool {
 	}
 	return out
 }
+
+// localCallers may act as the service itself, without a proof: the node on its
+// own folder, and the reading of a topology that the service made itself.
+var localCallers = []string{"registry/api/origins.go", "registry/node/keys.go", "registry/node/ledger.go", "registry/node/node.go"}
+
+// TestWhoActsWithoutProof lists every caller of registry.UnsafeLocal: a request
+// that came over a wire must never become a command of the service.
+func TestWhoActsWithoutProof(t *testing.T) {
+	root := filepath.Join("..", "..")
+	var got []string
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		if strings.Contains(string(src), "registry.UnsafeLocal(") {
+			rel, _ := filepath.Rel(root, path)
+			got = append(got, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, localCallers) {
+		t.Errorf("registry.UnsafeLocal is called in %v, allowed are %v", got, localCallers)
+	}
+}
