@@ -12,8 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/pratique-dev/pratique/client"
 	"github.com/pratique-dev/pratique/internal/problem"
+	"github.com/pratique-dev/pratique/registry"
 )
 
 // Over a real connection: nothing of the environment, no redirect, no cookie, no
@@ -41,6 +44,16 @@ func TestTransportIsStrict(t *testing.T) {
 		if _, err := c.Tool(t.Context(), toolPay); !errors.Is(err, client.ErrAnswer) {
 			t.Errorf("got %v", err)
 		}
+	}
+	// Go itself uses no proxy for loopback: try with a host that is not (RFC
+	// 5737, nobody's).
+	far, err := client.New("http://192.0.2.1", &client.Options{Network: client.Network{UnsafePlainHTTP: true, Timeout: 100 * time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer far.Close()
+	if _, err := far.Tool(t.Context(), toolPay); !errors.Is(err, client.ErrUnreachable) {
+		t.Errorf("got %v", err)
 	}
 	if strayed.Load() != 0 {
 		t.Error("a request went elsewhere")
@@ -114,6 +127,12 @@ func TestAnswersAreBounded(t *testing.T) {
 		want error
 	}{
 		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://evil.example/", 302) }, client.ErrAnswer},
+		{"redirect with an answer", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Location", "https://evil.example/")
+			w.WriteHeader(302)
+			io.WriteString(w, "{}")
+		}, client.ErrAnswer},
 		{"html", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			io.WriteString(w, "<p>")
@@ -189,5 +208,58 @@ func TestRegistryURL(t *testing.T) {
 	}
 	if _, err := client.New("https://registry.example", nil); err != nil {
 		t.Errorf("nil options: %v", err)
+	}
+}
+
+// Ids become part of an address only after they were checked.
+func TestPathsHoldCheckedIDs(t *testing.T) {
+	f := newFake(t, time.Now)
+	a := newActor(t, f, "owner", nil)
+	f.acts = func(http.ResponseWriter, *http.Request, []byte) { t.Error("a request was made") }
+	ctx, c := t.Context(), a.Client()
+	const evil = "../../../x?y"
+	h := client.Handle{Tool: evil}
+	for name, err := range map[string]error{
+		"tool":       second(c.Tool(ctx, evil)),
+		"principal":  second(c.Principal(ctx, evil)),
+		"renew":      second(a.Renew(ctx, evil)),
+		"overwrite":  second(a.Overwrite(ctx, h, jsontext.Value(metaPay))),
+		"delegation": second(a.RevokeDelegation(ctx, h, evil)),
+		"handle":     second(a.RevokeHandle(ctx, h, evil)),
+		"agent":      second(a.RevokeAgent(ctx, evil)),
+		"key":        second(a.RevokeKey(ctx, evil, "x")),
+	} {
+		if err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestPages(t *testing.T) {
+	f := newFake(t, time.Now)
+	c := newActor(t, f, "owner", nil).Client()
+	f.acts = func(w http.ResponseWriter, r *http.Request, _ []byte) {
+		q := r.URL.Query()
+		if q.Get("origin") != originShop || q.Get("status") != "live" {
+			t.Errorf("query %v", q)
+		}
+		switch q.Get("cursor") {
+		case "":
+			answer(w, 200, registry.ToolList{Tools: make([]registry.ToolView, 2), Cursor: "a"})
+		case "a":
+			answer(w, 200, registry.ToolList{Tools: make([]registry.ToolView, 1), Cursor: "a"})
+		}
+	}
+	n := 0
+	var last error
+	for _, err := range c.Tools(t.Context(), client.ToolQuery{Origin: originShop, Status: "live"}) {
+		if last = err; err == nil {
+			n++
+		}
+	}
+	if n != 3 || !errors.Is(last, client.ErrAnswer) {
+		t.Errorf("%d tools, then %v", n, last)
 	}
 }

@@ -21,4 +21,11 @@
 // transport without proxies, redirects or compression, bounded bodies, 10 s per
 // exchange, https unless the registry is on loopback. What loosens a default is
 // an option whose name says so.
+//
+// Limits. A key revoked in an emergency is believed for up to Refresh more, and
+// a label that fell for as long by those who do not Follow the stream. The seq
+// of a label is durable with the next refresh or Close, so a crash forgets up to
+// Refresh of them. Behind a registry of several replicas an answer of one that
+// lags counts as older than one already seen and is refused; the next refresh
+// mends it. Without a pinned root the first document decides.
 package client

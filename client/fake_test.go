@@ -64,6 +64,7 @@ type fake struct {
 	now   func() time.Time
 
 	fetches atomic.Int64 // of the key set
+	seeks   atomic.Int64 // of those, for an unknown kid
 	lowGets atomic.Int64 // of the list of lowered labels
 	labGets atomic.Int64 // of labels by tool
 
@@ -120,6 +121,9 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/.well-known/jwks.json":
 		f.fetches.Add(1)
+		if r.Header.Get("Cache-Control") == "no-cache" {
+			f.seeks.Add(1)
+		}
 		if jwks != nil {
 			jwks(w, r)
 			return

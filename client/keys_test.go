@@ -276,6 +276,47 @@ func TestCaseO14Skew(t *testing.T) {
 	})
 }
 
+// One kid that is in no set is looked for once, not whenever a look is allowed
+// again; when a refresh brings it, it is good at once.
+func TestMissingKidIsRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, time.Now)
+		v := newKeys(t, f, nil)
+		defer v.Close()
+		h := f.handle("owner")
+		if _, err := v.Handle(t.Context(), h); err != nil {
+			t.Fatal(err)
+		}
+		kid := randomKid()
+		for range 8 {
+			if _, err := v.Handle(t.Context(), withKid(h, kid)); !errors.Is(err, envelope.ErrUnknownKey) {
+				t.Errorf("got %v", err)
+			}
+			time.Sleep(client.SeekEvery + time.Second)
+		}
+		if n := f.seeks.Load(); n != 1 {
+			t.Errorf("looked for %d times in 4 minutes", n)
+		}
+		// Successors appear while no look is allowed.
+		v.Handle(t.Context(), withKid(h, randomKid()))
+		for range 2 {
+			if _, err := f.ring.Revoke(f.activeKid(credentials.RoleHandle), "test"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h = f.handle("owner")
+		if _, err := v.Handle(t.Context(), h); !errors.Is(err, envelope.ErrUnknownKey) {
+			t.Errorf("no look was allowed: %v", err)
+		}
+		time.Sleep(client.DefaultRefresh)
+		v.Handle(t.Context(), h)
+		synctest.Wait()
+		if _, err := v.Handle(t.Context(), h); err != nil {
+			t.Errorf("after a refresh: %v", err)
+		}
+	})
+}
+
 // A thousand callers at once, none of whom has keys yet, fetch once.
 func TestFirstFetchIsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
