@@ -125,6 +125,9 @@ func Restore(ctx context.Context, cfg Config, opt Options, from, reason string, 
 	opt.Offline = true
 	cfg = cfg.WithDefaults()
 	var out Restored
+	if err := sqlite.Idle(cfg.path(logFolder)); err != nil {
+		return out, fmt.Errorf("restore: %w", err)
+	}
 	if err := checkBackup(ctx, cfg, opt, from, acceptLoss); err != nil {
 		return out, err
 	}

@@ -68,16 +68,11 @@ func Restore(ctx context.Context, dir, backup string, opt *Options) (r Restored,
 	if err := folder(dir, false); err != nil {
 		return r, err
 	}
-	for _, name := range []string{"open.lock", "member.lock"} {
-		f, err := openLock(filepath.Join(dir, name))
-		if err != nil {
-			return r, err
-		}
-		defer f.Close()
-		if !tryLock(f, true) {
-			return r, fmt.Errorf("%w: %s", store.ErrBusy, dir)
-		}
+	release, err := exclude(dir)
+	if err != nil {
+		return r, err
 	}
+	defer release()
 	next := filepath.Join(dir, "restoring.db")
 	if err := copyFile(ctx, backup, next); err != nil {
 		return r, err
@@ -94,6 +89,40 @@ func Restore(ctx context.Context, dir, backup string, opt *Options) (r Restored,
 		return r, err
 	}
 	return r, syncFolder(dir)
+}
+
+// Idle says store.ErrBusy where any process has the log in dir open: asked
+// before work that a restore would only refuse at its end.
+func Idle(dir string) error {
+	release, err := exclude(dir)
+	if err != nil {
+		return err
+	}
+	release()
+	return nil
+}
+
+// exclude holds every other process off the folder until release.
+func exclude(dir string) (release func(), err error) {
+	var held []*os.File
+	release = func() {
+		for _, f := range held {
+			f.Close()
+		}
+	}
+	for _, name := range []string{"open.lock", "member.lock"} {
+		f, err := openLock(filepath.Join(dir, name))
+		if err != nil {
+			release()
+			return nil, err
+		}
+		held = append(held, f)
+		if !tryLock(f, true) {
+			release()
+			return nil, fmt.Errorf("%w: %s", store.ErrBusy, dir)
+		}
+	}
+	return release, nil
 }
 
 // examine checks a copy of a backup before it becomes the log.
