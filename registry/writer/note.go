@@ -58,14 +58,19 @@ func (w *Writer) flushNote(ctx context.Context) error {
 
 // ensureCheckpoint signs the head at the start where no checkpoint covers it.
 func (w *Writer) ensureCheckpoint(ctx context.Context) error {
-	h := w.tree.Head()
 	n, err := w.opt.Store.LatestNote(ctx)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("writer: newest checkpoint: %w", err)
 	}
-	if err == nil && n.Size > h.Size {
-		return w.fail(fmt.Errorf("checkpoint of size %d beyond the head %d", n.Size, h.Size))
+	if err == nil && n.Size > w.tree.Size() { // others wrote since the head was read, or the head is older than it
+		if err := w.catchUp(ctx); err != nil {
+			return err
+		}
+		if n.Size > w.tree.Size() {
+			return w.fail(fmt.Errorf("checkpoint of size %d beyond the head %d", n.Size, w.tree.Size()))
+		}
 	}
+	h := w.tree.Head()
 	if h.Size == 0 || err == nil && n.Size == h.Size {
 		return nil
 	}
