@@ -80,20 +80,28 @@ func (l *Log) Append(_ context.Context, prev, next store.Head, b store.Batch) er
 	if err := store.CheckBatch(prev, next, b); err != nil {
 		return err
 	}
-	l.w.mu.Lock()
-	defer l.w.mu.Unlock()
+	l.life.RLock()
+	defer l.life.RUnlock()
 	if l.closed.Load() {
 		return store.ErrClosed
 	}
-	leave := l.turns.enter()
-	err := l.w.append(prev, next, b)
-	leave()
-	if err != nil {
+	if err := l.inTurn(func() error { return l.w.append(prev, next, b) }); err != nil {
 		return err
 	}
 	l.watch.saw(next.Size)
 	l.ckpt.wrote(b)
 	return nil
+}
+
+// inTurn runs do as the one writer of this process, in its turn among the
+// processes. The turn comes first: whoever waited for it with the writer's lock
+// would keep out the one that has it.
+func (l *Log) inTurn(do func() error) error {
+	leave := l.turns.enter()
+	defer leave()
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	return do()
 }
 
 func (w *writer) append(prev, next store.Head, b store.Batch) error {

@@ -71,15 +71,12 @@ func (k *checkpointer) move() {
 	if err != nil || log < int64(k.l.opt.frames)/2 { // our estimate was high, or another process was here
 		return
 	}
-	w := &k.l.w
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if k.l.closed.Load() {
-		return
-	}
-	leave := k.l.turns.enter()
-	defer leave()
-	walCopy(k.c, "PASSIVE")
+	k.l.inTurn(func() error {
+		if !k.l.closed.Load() {
+			walCopy(k.c, "PASSIVE")
+		}
+		return nil
+	})
 }
 
 func (k *checkpointer) stop() error {

@@ -69,6 +69,7 @@ type Log struct {
 	watch  watch
 	ckpt   checkpointer
 
+	life   sync.RWMutex // read-locked by a running Append, locked to close
 	closed atomic.Bool
 	once   sync.Once
 	repair *store.Repair // what this opening mended
@@ -114,7 +115,9 @@ func (l *Log) release() error {
 	if l.read != nil {
 		errs = append(errs, l.read.Close())
 	}
-	l.w.mu.Lock() // waits for a running Append
+	l.life.Lock() // waits for a running Append
+	defer l.life.Unlock()
+	l.w.mu.Lock()
 	errs = append(errs, l.w.shut())
 	l.w.mu.Unlock()
 	if l.turns != nil {
