@@ -141,13 +141,13 @@ func TestEndToEndActs(t *testing.T) {
 	// Handles.
 	h = parsed(t, must[registry.HandleView](t, "renew")(owner.Renew(ctx, h.Tool)).Handle)
 	must[registry.ToolView](t, "revoke handles")(owner.RevokeHandles(ctx, h))
-	strict := actorAt(t, url, "owner")
-	c, err := client.New(url, nil)
+	c, err := client.New(url, nil) // does not renew by itself
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if strict, err = c.As(key("owner")); err != nil {
+	strict, err := c.As(key("owner"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = strict.Overwrite(ctx, h, metadata("pay", "Pays anew."))
