@@ -126,7 +126,9 @@ func TestAnswersAreBounded(t *testing.T) {
 		h    http.HandlerFunc
 		want error
 	}{
-		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://evil.example/", http.StatusFound) }, client.ErrAnswer},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://evil.example/", http.StatusFound)
+		}, client.ErrAnswer},
 		{"redirect with an answer", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Location", "https://evil.example/")
