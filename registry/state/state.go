@@ -31,6 +31,10 @@ func New() *DB {
 	if err != nil {
 		panic(fmt.Sprintf("state: schema: %v", err)) // a constant; the tests open it
 	}
+	// Nobody waits on go-memdb's watches here. A snapshot keeps none: a commit
+	// then costs what it changed, while one of many changes to a watched database
+	// walks all its indexes to find whom to wake.
+	mem = mem.Snapshot()
 	return &DB{mem: mem, commands: commands{byID: map[commandKey]Done{}}}
 }
 

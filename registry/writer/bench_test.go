@@ -31,11 +31,13 @@ func BenchmarkDurableRegistrations(b *testing.B) {
 	}
 	defer bare.Close()
 	ps := make([]party, benchWriters)
+	callers := make([]registry.Caller, benchWriters) // with a proof each, which goes into the entries
 	for i := range ps {
 		ps[i] = newParty(b)
+		callers[i] = proved(ps[i])
 		do(b, w, &registry.CreatePrincipal{CommandMeta: ps[i].meta(), JWK: ps[i].key.JWK()})
 	}
-	entry := benchEntry(b, w, ps[0])
+	entry := benchEntry(b, w, ps[0], callers[0])
 	// In slices, so that a slow moment of the disk meets both.
 	const slice = 2048
 	var lat []time.Duration
@@ -47,6 +49,7 @@ func BenchmarkDurableRegistrations(b *testing.B) {
 		b.StopTimer()
 		for i := range cmds {
 			cmds[i] = benchCommand(ps[(done+i)%benchWriters], done+i)
+			cmds[i].Caller = callers[(done+i)%benchWriters]
 		}
 		b.StartTimer()
 		l, d := drive(b, n, func(i int) error { _, err := w.Do(ctx, cmds[i]); return err })
@@ -69,14 +72,16 @@ func BenchmarkDurableRegistrations(b *testing.B) {
 
 func benchCommand(p party, n int) *registry.Register {
 	var d credentials.Digest
-	binary.BigEndian.PutUint64(d[:], uint64(n)*0x9e3779b97f4a7c15)
+	binary.BigEndian.PutUint64(d[:], uint64(n+1)*0x9e3779b97f4a7c15)
 	return p.register(fmt.Sprintf("https://o%d.example", n/50_000), registry.Item{Name: fmt.Sprint("tool-", n), Digest: d,
 		Canonical: fmt.Appendf(nil, `{"description":"Does thing number %d.","inputSchema":{"type":"object"},"name":"tool-%d"}`, n, n)})
 }
 
 // benchEntry is an entry as registrations make them.
-func benchEntry(b *testing.B, w *writer.Writer, p party) []byte {
-	out := do(b, w, p.register("https://first.example", item(b, "first", "x")))
+func benchEntry(b *testing.B, w *writer.Writer, p party, by registry.Caller) []byte {
+	c := p.register("https://first.example", item(b, "first", "x"))
+	c.Caller = by
+	out := do(b, w, c)
 	return must(out.Events[0].Encode())
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/pratique-dev/pratique/registry"
@@ -94,15 +95,16 @@ func (w *Writer) commitLoop(ctx context.Context) {
 	}
 }
 
-// gather takes what queued up during the last commit.
+// gather takes what queued up during the last commit. It lets those who were
+// just answered run first, as long as that brings more: a batch costs one sync
+// however large it is.
 func (w *Writer) gather(first *request) []*request {
 	rs := []*request{first}
-	for len(rs) < maxBatchCommands {
-		select {
-		case r := <-w.reqs:
-			rs = append(rs, r)
-		default:
-			return rs
+	for seen := 0; seen < len(rs); {
+		seen = len(rs)
+		runtime.Gosched()
+		for len(rs) < maxBatchCommands && len(w.reqs) > 0 {
+			rs = append(rs, <-w.reqs)
 		}
 	}
 	return rs
