@@ -297,8 +297,11 @@ func (c *call) fail(err error) {
 	p := c.problem(err)
 	c.code = p.Code
 	level := slog.LevelInfo
-	if p.Status >= 500 {
+	switch {
+	case p.Status >= 500:
 		level = slog.LevelWarn
+	case p.Code == "use_dpop_nonce":
+		level = slog.LevelDebug // how every conversation begins; nobody was refused anything
 	}
 	attrs := []slog.Attr{slog.String("request", c.id), slog.Int("status", p.Status), slog.String("code", p.Code),
 		slog.String("method", c.r.Method), slog.String("by", string(c.caller.Key()))}
