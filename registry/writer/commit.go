@@ -239,6 +239,13 @@ func (w *Writer) stageAll(ctx context.Context, b *batch) int {
 		if a.err = plan.decide(r.cmd); a.err != nil && !plan.keepsRecord {
 			continue
 		}
+		if n := len(plan.events); n > store.MaxEntries {
+			a.err = fmt.Errorf("%w: changes of one command", registry.ErrTooMany)
+			continue
+		} else if n > store.MaxEntries-len(b.write.Entries) {
+			a.err = ErrOverload // it would make the whole batch too large; alone it fits
+			continue
+		}
 		a.out.Index = b.tree.Size()
 		if err := w.applyPlan(b, r.cmd.Meta(), plan, a); err != nil {
 			a.err = err

@@ -18,8 +18,9 @@ import (
 )
 
 // Snapshots keep one snapshot of the folded state, for a fast start. A
-// snapshot that is damaged, of another version, not signed by this
-// deployment, or not a prefix of the log is not used.
+// snapshot that is damaged, of another version or not signed by this
+// deployment is not used. One that is ours and that the log does not go on
+// from stops the start: then it is the log that was put back or replaced.
 type Snapshots struct {
 	// Path is the file.
 	Path string
