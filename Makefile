@@ -2,9 +2,9 @@
 
 # Known-answer vectors and real tool lists live beside the checkout; tests that
 # want them skip by name where they are not set.
-PRATIQUE_VECTORS ?= $(abspath $(wildcard ../shared/vectors))
-PRATIQUE_DATA    ?= $(abspath $(wildcard ../shared/data))
-export PRATIQUE_VECTORS PRATIQUE_DATA
+PRATIQUE_VECTORS   ?= $(abspath $(wildcard ../shared/vectors))
+PRATIQUE_TOOLLISTS ?= $(abspath $(wildcard ../shared/data))
+export PRATIQUE_VECTORS PRATIQUE_TOOLLISTS
 
 GO ?= go
 

@@ -32,14 +32,14 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("DATA", os.Getenv("PRATIQUE_DATA"))
+			e.Setenv("DATA", os.Getenv("PRATIQUE_TOOLLISTS"))
 			e.Setenv("HOME", e.WorkDir)
 			e.Values[runningKey{}] = &running{}
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "data" {
-				return os.Getenv("PRATIQUE_DATA") != "", nil
+				return os.Getenv("PRATIQUE_TOOLLISTS") != "", nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},

@@ -22,12 +22,12 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("DATA", os.Getenv("PRATIQUE_DATA"))
+			e.Setenv("DATA", os.Getenv("PRATIQUE_TOOLLISTS"))
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "data" {
-				return os.Getenv("PRATIQUE_DATA") != "", nil
+				return os.Getenv("PRATIQUE_TOOLLISTS") != "", nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
@@ -37,7 +37,7 @@ func TestScripts(t *testing.T) {
 // list is the GitLab list where it is at hand, else as many tools made up.
 func list(t *testing.T) []jsontext.Value {
 	t.Helper()
-	if d := os.Getenv("PRATIQUE_DATA"); d != "" {
+	if d := os.Getenv("PRATIQUE_TOOLLISTS"); d != "" {
 		tools, err := readTools(filepath.Join(d, "gitlab-mcp-2.1.64-tools.json"))
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func list(t *testing.T) []jsontext.Value {
 		}
 		return tools
 	}
-	t.Log("PRATIQUE_DATA is not set: a list made up")
+	t.Log("PRATIQUE_TOOLLISTS is not set: a list made up")
 	var tools []jsontext.Value
 	for i := range leastTools {
 		tools = append(tools, jsontext.Value(fmt.Sprintf(`{"name":"tool_%d","description":"Does %d.","inputSchema":{"type":"object"}}`, i, i)))

@@ -11,9 +11,9 @@ import (
 // The tools of two real servers: each has a digest, no two the same, and the
 // digest does not depend on who wrote the JSON.
 func TestRealTools(t *testing.T) {
-	dir := os.Getenv("PRATIQUE_DATA")
+	dir := os.Getenv("PRATIQUE_TOOLLISTS")
 	if dir == "" {
-		t.Skip("PRATIQUE_DATA is not set")
+		t.Skip("PRATIQUE_TOOLLISTS is not set")
 	}
 	for file, n := range map[string]int{"gitlab-mcp-2.1.64-tools.json": 262, "server-everything-2026.8.31-tools.json": 0} {
 		raw, err := os.ReadFile(filepath.Join(dir, file))

@@ -65,13 +65,16 @@ type KeyConfig struct {
 	HandleLife time.Duration `yaml:"handle_life"`
 	// LabelLife is how long a label lives. Default and most 24h.
 	LabelLife time.Duration `yaml:"label_life"`
-	// MaxAge, Refresh, Propagation and Skew are what caches, clients, our own
-	// processes and clocks are allowed; a key is published at least their sum
-	// before it signs. Defaults 5m, 1m, 30s, 1m.
-	MaxAge      time.Duration `yaml:"max_age"`
-	Refresh     time.Duration `yaml:"refresh"`
+	// MaxAge is how long caches may keep the key set. Default 5m.
+	MaxAge time.Duration `yaml:"max_age"`
+	// Refresh is how often clients are expected to ask for the key set. Default 1m.
+	Refresh time.Duration `yaml:"refresh"`
+	// Propagation is how long our own processes may take to follow a change.
+	// Default 30s.
 	Propagation time.Duration `yaml:"propagation"`
-	Skew        time.Duration `yaml:"skew"`
+	// Skew is how far clocks may be apart. Default 1m. A key is published at least
+	// the sum of these four before it signs.
+	Skew time.Duration `yaml:"skew"`
 	// Publish is how long a key is published before it signs. Default 15m; less
 	// than the sum above is refused.
 	Publish time.Duration `yaml:"publish"`
