@@ -160,6 +160,9 @@ func (t *Txn) applyHandle(e *registry.Event) error {
 		if _, err := t.Delegation(d.Jti); err == nil {
 			return fmt.Errorf("%w: delegation exists", ErrApply)
 		}
+		if err := t.forgetDelegations(d.Tool, e.At); err != nil {
+			return err
+		}
 		return t.put(tableDelegations, &registry.Delegation{
 			ID: d.Jti, Parent: d.Par, Tool: d.Tool, Gen: d.Gen, To: d.To, Act: d.Act, Exp: d.Exp,
 		})
@@ -172,6 +175,22 @@ func (t *Txn) applyHandle(e *registry.Event) error {
 	}
 	return t.spendUntil(d.Tool, d.Jti, d.Exp, e.At)
 }
+
+// forgetDelegations drops two of a tool's delegations that have expired, so
+// that delegating for years costs no more than what is alive.
+func (t *Txn) forgetDelegations(tool credentials.ToolID, at int64) error {
+	gone := collect(t.Delegations(tool), func(d *registry.Delegation) bool { return d.Exp < at/1000-expiredKept })
+	for _, d := range gone[:min(2, len(gone))] {
+		if err := t.drop(tableDelegations, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expiredKept is how long after its end a delegation is remembered, so that
+// whoever shows it late is told that it has expired.
+const expiredKept = 60 * 60
 
 // acceptKept is how long a spent statement is remembered: longer than any can
 // live.

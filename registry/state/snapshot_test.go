@@ -93,10 +93,9 @@ func FuzzReadSnapshot(f *testing.F) {
 func TestViewsAreShared(t *testing.T) {
 	h := newHistory(t, 9)
 	h.run(400, func() {})
-	v := h.db.Read()
 	id, x := h.live()
 	h.commit()
-	v = h.db.Read()
+	v := h.db.Read()
 	want := *must(v.Row(id))
 	stop := make(chan struct{})
 	var wg sync.WaitGroup

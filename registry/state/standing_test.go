@@ -252,6 +252,24 @@ func TestRevokedNameIsKept(t *testing.T) {
 	}
 }
 
+// TestExpiredDelegationsAreForgotten: delegating again and again for a long
+// time leaves in the tables what is alive, and little more.
+func TestExpiredDelegationsAreForgotten(t *testing.T) {
+	s := newStory(t)
+	for range 50 {
+		s.at += 2 * 60 * 60 * 1000
+		s.add(registry.DelegationCreated, s.owner, registry.HandleData{Jti: s.token(), Par: s.token(), Tool: s.tool, Gen: 1, To: s.other, Act: []credentials.Action{credentials.Overwrite}, Exp: s.at/1000 + 600})
+	}
+	s.commit()
+	n := 0
+	for range s.db.Read().Delegations(s.tool) {
+		n++
+	}
+	if n > 3 {
+		t.Errorf("%d delegations are kept, one is alive", n)
+	}
+}
+
 // TestHandleLives: a handle lives by generation, owner, jti and delegation,
 // asked anew each time (RULES.md 26, 28).
 func TestHandleLives(t *testing.T) {
@@ -289,6 +307,13 @@ func TestHandleLives(t *testing.T) {
 	s.add(registry.HandleRevoked, s.owner, registry.HandleData{Jti: own.Jti, Tool: s.tool, Gen: 1, Exp: s.at/1000 + 600})
 	lives("revoked", own, registry.ErrHandleRevoked)
 	lives("child of a revoked", child, registry.ErrHandleRevoked)
+	d := s.next()
+	d.Gen++
+	s.add(registry.HandlesRevoked, s.owner, d)
+	s.commit()
+	for d := range s.db.Read().Delegations(s.tool) {
+		t.Errorf("a delegation outlived its generation: %+v", d)
+	}
 	s.movedTo(registry.ToolTransferred, s.other)
 	lives("after the transfer", own, registry.ErrStaleGeneration)
 	lives("delegate after the transfer", child, registry.ErrStaleGeneration)

@@ -39,6 +39,9 @@ func (t *Txn) applyTool(index uint64, e *registry.Event, d *registry.ToolData) e
 		x := touched(old, index, e)
 		x.Gen = d.Gen
 		x.Seq = index
+		if err := t.endDelegations(d.ID); err != nil {
+			return err
+		}
 		return t.storeTool(old, x)
 	}
 	return t.applyMoved(index, e, old, d)

@@ -167,7 +167,7 @@ func (v *View) Delegation(id credentials.TokenID) (*registry.Delegation, error) 
 	return first[registry.Delegation](v, tableDelegations, "id", []byte(id))
 }
 
-// Delegations walks the delegations of a tool, those of earlier generations
+// Delegations walks the delegations of a tool, those that have expired
 // included.
 func (v *View) Delegations(tool credentials.ToolID) iter.Seq[*registry.Delegation] {
 	return all[registry.Delegation](v, tableDelegations, "tool", toolKey(tool))

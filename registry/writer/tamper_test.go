@@ -24,13 +24,11 @@ type change struct {
 
 // A vandal changes one row of a log behind the engine's back.
 type vandal struct {
-	t       *testing.T
-	r       *rand.Rand
-	db      *sql.DB
-	size    int64
-	notes   int64
-	sizes   []int64 // of the checkpoint rows, by ordinal
-	changes []func() change
+	t     *testing.T
+	r     *rand.Rand
+	db    *sql.DB
+	size  int64
+	notes int64
 }
 
 func (v *vandal) exec(q string, args ...any) {
