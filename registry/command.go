@@ -96,6 +96,7 @@ type CreateDelegation struct {
 	Holder Holder
 	Jti    credentials.TokenID // of the child
 	To     credentials.KeyID
+	JWK    jsontext.Value // of To: a delegate is a principal, so that it can be condemned
 	Act    []credentials.Action
 	Exp    time.Time
 }
@@ -171,6 +172,9 @@ type RecordTopology struct {
 	CommandMeta
 	Topology TopologyData
 	Token    []byte // content of Topology.Token
+	// Seen is the index of the reading that this one was held against, 0 for
+	// none: where another came in between, what was checked no longer counts.
+	Seen uint64
 }
 
 // RecordKeys records changes of the service's keys, already journalled.

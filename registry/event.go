@@ -27,6 +27,7 @@ const (
 	PrincipalEnrolled  EventType = "principal.enrolled"
 	PrincipalCondemned EventType = "principal.condemned"
 	PrincipalRecovered EventType = "principal.recovered"
+	PrincipalSecured   EventType = "principal.secured"
 	OperatorEnrolled   EventType = "operator.enrolled"
 	AgentCreated       EventType = "agent.created"
 	AgentRevoked       EventType = "agent.revoked"
@@ -66,6 +67,12 @@ type PrincipalData struct {
 	ID       credentials.PrincipalID `json:"id"`
 	JWK      jsontext.Value          `json:"jwk"`
 	Recovery credentials.KeyID       `json:"recovery,omitzero"` // thumbprint of the recovery key
+}
+
+// SecuredData is the data of principal.secured: a recovery key, named once.
+type SecuredData struct {
+	ID       credentials.PrincipalID `json:"id"`
+	Recovery credentials.KeyID       `json:"recovery"`
 }
 
 // EnrolledData is the data of principal.enrolled.
@@ -117,6 +124,7 @@ type ToolData struct {
 	From   credentials.KeyID   `json:"from,omitzero"`   // tool.transferred, tool.returned
 	To     credentials.KeyID   `json:"to,omitzero"`     // tool.transferred, tool.returned
 	Accept credentials.TokenID `json:"accept,omitzero"` // tool.transferred: the recipient's statement, spent
+	Undoes uint64              `json:"undoes,omitzero"` // tool.returned: index of the earliest transfer that it takes back
 	Par    credentials.TokenID `json:"par,omitzero"`    // tool.overwritten by a delegate: the delegation
 	Reason string              `json:"reason,omitzero"`
 	N      uint64              `json:"n"`

@@ -81,13 +81,36 @@ type Delegation struct {
 	Exp    int64 // seconds since the epoch
 }
 
-// A Moved is the latest transfer of a tool, kept so that it can be undone.
+// A Moved is what is remembered of a tool's transfers, so that they can be
+// undone: all of the last EmergencyHold, oldest first. A thief who passes a
+// tool on does not shake its owner off.
 type Moved struct {
 	Tool  credentials.ToolID
+	Moves []Move
+}
+
+// A Move is one transfer.
+type Move struct {
 	From  credentials.KeyID
 	To    credentials.KeyID
 	At    int64 // milliseconds since the epoch
 	Index uint64
+}
+
+// MaxMoves bounds the transfers of one tool within EmergencyHold.
+const MaxMoves = 16
+
+// Within are the moves that can still be undone at a time, oldest first.
+func (m *Moved) Within(at int64) []Move {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Moves {
+		if at <= m.Moves[i].At+EmergencyHold.Milliseconds() {
+			return m.Moves[i:]
+		}
+	}
+	return nil
 }
 
 // An Agent is the record of one agent credential.
