@@ -64,6 +64,8 @@ func (t *Txn) apply(index uint64, e *registry.Event) error {
 		return t.applyEnrolled(index, e)
 	case registry.PrincipalRecovered:
 		return t.applyRecovered(e)
+	case registry.PrincipalSecured:
+		return t.applySecured(e)
 	case registry.PrincipalCondemned, registry.OriginCondemned, registry.ToolCondemned, registry.ToolReleased:
 		return t.applyJudgement(index, e)
 	case registry.HandleRevoked, registry.DelegationCreated, registry.DelegationRevoked:
@@ -147,7 +149,29 @@ func (t *Txn) applyRecovered(e *registry.Event) error {
 	if err := t.put(tablePrincipals, &p); err != nil {
 		return err
 	}
+	// The recovery key goes along, or a second loss would be for good.
+	if to, err := t.Principal(d.To); err == nil && to.Recovery == "" && old.Recovery != to.ID.Key() {
+		p := *to
+		p.Recovery = old.Recovery
+		if err := t.put(tablePrincipals, &p); err != nil {
+			return err
+		}
+	}
 	return t.spend(d.Accept, e.At) // the tools follow, an event each
+}
+
+func (t *Txn) applySecured(e *registry.Event) error {
+	var d registry.SecuredData
+	if err := e.Decode(&d); err != nil {
+		return err
+	}
+	old, err := t.Principal(d.ID)
+	if err != nil || old.Recovery != "" || d.Recovery == "" {
+		return fmt.Errorf("%w: recovery key of %s", ErrApply, d.ID)
+	}
+	p := *old
+	p.Recovery = d.Recovery
+	return t.put(tablePrincipals, &p)
 }
 
 func (t *Txn) applyHandle(e *registry.Event) error {

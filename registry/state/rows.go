@@ -47,8 +47,18 @@ func (r Rows) find(name string, publisher credentials.KeyID, held, enrolled bool
 // is others', and nobody vouched for the holder.
 func (v *View) Takes(r Rows, t *registry.Tool) bool {
 	enrolled := false
-	if p, err := v.Principal(t.Publisher.Principal()); err == nil {
+	if p, err := v.Principal(t.Owner.Principal()); err == nil {
 		_, enrolled = p.EnrolledFor(t.Origin)
 	}
-	return r.find(t.Name, t.Publisher, true, enrolled).Measure == labels.Revoke
+	return r.find(t.Name, t.Owner, true, enrolled).Measure == labels.Revoke
+}
+
+// Gives is what an origin's topology lets the owner of a tool do with it, as
+// of now; nil where it does not say. An expired topology goes on restricting.
+func (v *View) Gives(t *registry.Tool, now time.Time) []credentials.Action {
+	o := v.siteOf(t.Origin)
+	if o == nil || o.Topology == nil {
+		return nil
+	}
+	return o.Declared().Evaluate(labels.Registration{Name: t.Name, Publisher: t.Owner, Held: true}, now).Actions
 }

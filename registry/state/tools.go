@@ -1,8 +1,10 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/labels"
@@ -24,7 +26,7 @@ func (t *Txn) applyTool(index uint64, e *registry.Event, d *registry.ToolData) e
 	if d.N != old.Events+1 || d.Last != old.Index {
 		return fmt.Errorf("%w: tool %s: event %d after %d, previous at %d not %d", ErrApply, d.ID, d.N, old.Events, d.Last, old.Index)
 	}
-	if !old.Live {
+	if !old.Live && e.Type != registry.ToolReturned {
 		return fmt.Errorf("%w: tool %s was revoked", ErrApply, d.ID)
 	}
 	switch e.Type {
@@ -63,30 +65,34 @@ func (t *Txn) applyRegistered(index uint64, e *registry.Event, d *registry.ToolD
 	if _, err := t.Tool(d.ID); err == nil {
 		return fmt.Errorf("%w: tool %s exists", ErrApply, d.ID)
 	}
-	if err := t.takeName(d.Origin, d.Name); err != nil {
+	before, err := t.takeName(d.Origin, d.Name)
+	if err != nil {
 		return err
 	}
 	x := &registry.Tool{Origin: t.intern(d.Origin), Name: d.Name, Events: 1, Index: index, Changed: e.At, Named: true}
 	x.Tool, x.Owner, x.Digest, x.Gen, x.Ver, x.Seq, x.Live = d.ID, t.internKey(e.By), d.Mdg, 1, 1, index, true
 	x.Publisher = x.Owner
 	x.Content = labels.Uninspected
+	// What an operator condemned is not washed clean by ending it and beginning
+	// anew under the same name.
+	x.Condemned = before != nil && before.Condemned && before.Owner == x.Owner
 	t.hold(x.Owner, x.Origin, 1)
 	return t.storeTool(nil, x)
 }
 
 // takeName frees a name that a revoked tool still holds and refuses one that a
 // live tool holds: go-memdb would replace the index entry without a word.
-func (t *Txn) takeName(origin, name string) error {
+func (t *Txn) takeName(origin, name string) (before *registry.Tool, err error) {
 	old, err := t.Named(origin, name)
 	if err != nil {
-		return nil // free
+		return nil, nil // free
 	}
 	if old.Live {
-		return fmt.Errorf("%w: %q at %s is held by %s", ErrApply, name, origin, old.Row.Tool)
+		return nil, fmt.Errorf("%w: %q at %s is held by %s", ErrApply, name, origin, old.Row.Tool)
 	}
 	x := *old
 	x.Named = false
-	return t.put(tableTools, &x)
+	return old, t.put(tableTools, &x)
 }
 
 func (t *Txn) applyOverwritten(index uint64, e *registry.Event, old *registry.Tool, d *registry.ToolData) error {
@@ -130,18 +136,39 @@ func (t *Txn) applyMoved(index uint64, e *registry.Event, old *registry.Tool, d 
 	if err := t.spend(d.Accept, e.At); err != nil {
 		return err
 	}
-	if last, err := t.Transfer(d.ID); err == nil {
-		if err := t.drop(tableTransfers, last); err != nil {
-			return err
-		}
-	}
-	if e.Type == registry.ToolTransferred {
-		m := &registry.Moved{Tool: d.ID, From: old.Owner, To: t.internKey(d.To), At: e.At, Index: index}
-		if err := t.put(tableTransfers, m); err != nil {
-			return err
-		}
+	if err := t.applyMove(index, e, old, d); err != nil {
+		return err
 	}
 	return t.moveTool(index, e, old, d.To, d.Gen)
+}
+
+// applyMove keeps the transfers of a tool that can be undone. A return takes
+// back the move that it undoes and all after it.
+func (t *Txn) applyMove(index uint64, e *registry.Event, old *registry.Tool, d *registry.ToolData) error {
+	last, err := t.Transfer(d.ID)
+	if err != nil && !errors.Is(err, registry.ErrNotFound) {
+		return err
+	}
+	m := &registry.Moved{Tool: d.ID, Moves: slices.Clone(last.Within(e.At))}
+	if e.Type == registry.ToolTransferred {
+		m.Moves = append(m.Moves, registry.Move{From: old.Owner, To: t.internKey(d.To), At: e.At, Index: index})
+	} else {
+		if !old.Live && len(m.Moves) == 0 {
+			return fmt.Errorf("%w: return of tool %s, which was revoked and not transferred", ErrApply, d.ID)
+		}
+		i := slices.IndexFunc(m.Moves, func(x registry.Move) bool { return x.Index >= d.Undoes })
+		if i < 0 {
+			i = len(m.Moves)
+		}
+		m.Moves = m.Moves[:i]
+	}
+	if len(m.Moves) == 0 {
+		if last != nil {
+			return t.drop(tableTransfers, last)
+		}
+		return nil
+	}
+	return t.put(tableTransfers, m)
 }
 
 // moveTool gives a tool to another owner: a new generation ends every handle,
@@ -150,13 +177,14 @@ func (t *Txn) moveTool(index uint64, e *registry.Event, old *registry.Tool, to c
 	x := touched(old, index, e)
 	x.Owner, x.Gen, x.Seq, x.Reset = t.internKey(to), gen, index, index
 	x.Publisher = x.Owner
-	if !x.Live {
-		return t.put(tableTools, x)
-	}
 	if !x.Condemned {
 		x.Content = labels.Uninspected
 	}
-	t.hold(old.Owner, old.Origin, -1)
+	if old.Live {
+		t.hold(old.Owner, old.Origin, -1)
+	} else { // whoever it was given to had ended it
+		x.Live, x.Kept = true, 0
+	}
 	t.hold(x.Owner, x.Origin, 1)
 	if err := t.endDelegations(x.Row.Tool); err != nil {
 		return err

@@ -23,12 +23,17 @@ func (t *Txn) weigh(x *registry.Tool) {
 		}
 	}
 	x.Attested = 0
-	reread := false
+	reread, listed := false, false
 	if o := t.siteOf(x.Origin); o != nil {
 		e.OriginCondemned = o.Condemned
 		if o.Topology != nil {
-			f := o.rows.find(x.Name, x.Publisher, true, false)
+			// Whose the name is, the rows say of the owner; what a delegate put there
+			// rests on what they say of the delegate.
+			f := o.rows.find(x.Name, x.Owner, true, false)
 			e.Row, x.Level = f.Outcome, f.Level
+			if x.Publisher != x.Owner {
+				listed = o.rows.find(x.Name, x.Publisher, true, false).Outcome == labels.RowMet
+			}
 			x.Attested = o.Topology.Exp
 			reread = o.Index > since
 		}
@@ -41,7 +46,7 @@ func (t *Txn) weigh(x *registry.Tool) {
 		e.Enrolled = ok && at > since
 	}
 	// A delegate's version rests on the delegate's own evidence, or on none.
-	delegated := x.Publisher != x.Owner && !e.Enrolled && e.Row != labels.RowMet
+	delegated := x.Publisher != x.Owner && !e.Enrolled && !listed
 	e.Reset = since > 0 && !e.Enrolled && !reread || delegated
 	e.Level = x.Level
 	w := labels.StandingOf(e)

@@ -76,6 +76,9 @@ func (p *plan) createDelegation(c *registry.CreateDelegation) error {
 	if c.To == t.Owner {
 		return fmt.Errorf("%w: the delegate is the owner", registry.ErrExists)
 	}
+	if _, err := p.known(c.To, c.JWK); err != nil {
+		return err
+	}
 	n := 0
 	for d := range p.tx.Delegations(t.Row.Tool) {
 		if d.Gen == t.Gen && d.Exp > p.now.Unix() {

@@ -12,8 +12,8 @@ import (
 
 func (p *plan) createPrincipal(c *registry.CreatePrincipal) error {
 	id := c.Caller.Key().Principal()
-	if _, err := p.tx.Principal(id); err == nil {
-		return registry.ErrExists
+	if old, err := p.tx.Principal(id); err == nil {
+		return p.secure(old, c)
 	} else if !errors.Is(err, registry.ErrNotFound) {
 		return err
 	}
@@ -21,6 +21,18 @@ func (p *plan) createPrincipal(c *registry.CreatePrincipal) error {
 		return fmt.Errorf("%w: the recovery key is the principal's own", registry.ErrExists)
 	}
 	return p.add(registry.PrincipalCreated, registry.PrincipalData{ID: id, JWK: c.JWK, Recovery: c.Recovery})
+}
+
+// secure names the recovery key of a principal that came into being without
+// one, by its first registration. It is named once.
+func (p *plan) secure(old *registry.Principal, c *registry.CreatePrincipal) error {
+	switch {
+	case c.Recovery == "" || old.Recovery != "" || c.Recovery == c.Caller.Key():
+		return registry.ErrExists
+	case old.Condemned || old.Moved != "":
+		return registry.ErrCondemned
+	}
+	return p.add(registry.PrincipalSecured, registry.SecuredData{ID: old.ID, Recovery: c.Recovery})
 }
 
 func (p *plan) enrolPrincipal(c *registry.EnrolPrincipal) error {

@@ -3,6 +3,7 @@ package writer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -120,6 +121,17 @@ func (p *plan) holds(h registry.Holder, a credentials.Action) (*registry.Tool, e
 	if !credentials.Narrower([]credentials.Action{a}, h.Claims().Act) {
 		return nil, registry.ErrAction
 	}
+	if gives := p.tx.Gives(t, p.now); gives != nil && !slices.Contains(gives, a) {
+		return nil, fmt.Errorf("%w: the origin's topology does not give it", registry.ErrAction)
+	}
+	if a == credentials.Revoke {
+		return t, nil // ending a tool is open even to the condemned
+	}
+	for _, k := range []credentials.KeyID{t.Owner, h.Caller().Key()} {
+		if pr, err := p.tx.Principal(k.Principal()); err == nil && pr.Condemned {
+			return nil, registry.ErrCondemned
+		}
+	}
 	return t, nil
 }
 
@@ -154,7 +166,7 @@ func (p *plan) local(c registry.Caller) error {
 func (p *plan) known(k credentials.KeyID, jwk []byte) (*registry.Principal, error) {
 	pr, err := p.tx.Principal(k.Principal())
 	if err == nil {
-		if pr.Condemned {
+		if pr.Condemned || pr.Moved != "" {
 			return nil, registry.ErrCondemned
 		}
 		return pr, nil

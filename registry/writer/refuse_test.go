@@ -36,7 +36,7 @@ func newStage(t testing.TB, change ...func(*writer.Options)) *stage {
 	s.x = registered(t, s.w, s.owner, "pay")
 	s.par = claims(s.x)
 	c := &registry.CreateDelegation{CommandMeta: s.owner.meta(), Holder: s.hold(s.owner, s.par), Jti: credentials.TokenID(random()),
-		To: s.delegate.key.ID, Act: []credentials.Action{credentials.Overwrite}, Exp: time.Now().Add(30 * time.Minute)}
+		To: s.delegate.key.ID, JWK: s.delegate.key.JWK(), Act: []credentials.Action{credentials.Overwrite}, Exp: time.Now().Add(30 * time.Minute)}
 	do(t, s.w, c)
 	s.child = claims(s.x)
 	s.child.Jti, s.child.Cnf.Jkt, s.child.Act, s.child.Par, s.child.Dpt = c.Jti, s.delegate.key.ID, c.Act, s.par.Jti, 1
@@ -116,7 +116,7 @@ func TestHandlesAreRefusedByName(t *testing.T) {
 	foreign.Sub, foreign.Cnf.Jkt = s.other.id(), s.other.key.ID
 	old := sha256.Sum256([]byte("another version"))
 	delegation := func(h registry.Holder, act []credentials.Action, exp time.Duration, to party) registry.Command {
-		return &registry.CreateDelegation{CommandMeta: s.owner.meta(), Holder: h, Jti: credentials.TokenID(random()), To: to.key.ID, Act: act, Exp: time.Now().Add(exp)}
+		return &registry.CreateDelegation{CommandMeta: s.owner.meta(), Holder: h, Jti: credentials.TokenID(random()), To: to.key.ID, JWK: to.key.JWK(), Act: act, Exp: time.Now().Add(exp)}
 	}
 	write := []credentials.Action{credentials.Overwrite}
 	s.refused(t, map[string]refusal{

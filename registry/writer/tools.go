@@ -3,6 +3,7 @@ package writer
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/internal/origin"
@@ -25,13 +26,14 @@ func (p *plan) register(c *registry.Register) error {
 	if o.GatewayOnly() && !c.Caller.Local() {
 		return registry.ErrGatewayOrigin
 	}
-	if err := p.mayRegister(c, o); err != nil {
+	all := make([]string, len(c.Items))
+	for i := range c.Items {
+		all[i] = c.Items[i].Name
+	}
+	if err := p.mayHold(c.Caller.Key(), c.Origin, all); err != nil {
 		return err
 	}
 	if _, err := p.known(c.Caller.Key(), c.JWK); err != nil {
-		return err
-	}
-	if err := p.quota(c); err != nil {
 		return err
 	}
 	names := make(map[string]bool, len(c.Items))
@@ -56,46 +58,53 @@ func (p *plan) register(c *registry.Register) error {
 	return nil
 }
 
-// mayRegister applies the registration policy and the operator's vetoes.
-func (p *plan) mayRegister(c *registry.Register, o origin.Origin) error {
+// mayHold applies the registration policy, the operator's vetoes and the
+// quotas to whoever is to hold names at an origin: by registration or by
+// transfer.
+func (p *plan) mayHold(key credentials.KeyID, at string, names []string) error {
+	o, err := origin.Parse(at)
+	if err != nil {
+		return err
+	}
 	site, _ := o.WebOrigin()
-	for _, name := range []string{c.Origin, site.String()} {
+	for _, name := range []string{at, site.String()} {
 		if x, err := p.tx.Origin(name); err == nil && x.Condemned {
 			return registry.ErrCondemned
 		}
 	}
-	pr, err := p.tx.Principal(c.Caller.Key().Principal())
+	pr, err := p.tx.Principal(key.Principal())
 	if err != nil && !errors.Is(err, registry.ErrNotFound) {
 		return err
 	}
 	if pr != nil && (pr.Condemned || pr.Moved != "") {
 		return registry.ErrCondemned
 	}
-	if p.policy == registry.PolicyOpen {
-		return nil
+	if p.policy != registry.PolicyOpen && !p.admitted(pr, key, at, names) {
+		return registry.ErrNotEnrolled
 	}
-	if pr != nil {
-		if _, ok := pr.EnrolledFor(c.Origin); ok {
-			return nil
-		}
+	if p.tx.Held(key, at)+len(names) > p.quotas.NamesPerOrigin {
+		return fmt.Errorf("%w: names of one principal at one origin", registry.ErrTooMany)
 	}
-	for _, it := range c.Items { // a topology row may admit it
-		if w := p.tx.Weigh(c.Origin, it.Name, c.Caller.Key(), p.now); !w.Attested {
-			return registry.ErrNotEnrolled
-		}
+	if p.tx.Owned(key)+len(names) > p.quotas.ToolsPerOwner {
+		return fmt.Errorf("%w: tools of one principal", registry.ErrTooMany)
 	}
 	return nil
 }
 
-func (p *plan) quota(c *registry.Register) error {
-	n := len(c.Items)
-	if p.tx.Held(c.Caller.Key(), c.Origin)+n > p.quotas.NamesPerOrigin {
-		return fmt.Errorf("%w: names of one principal at one origin", registry.ErrTooMany)
+// admitted reports whether a key is enrolled for the origin, or the origin's
+// topology gives it every one of the names.
+func (p *plan) admitted(pr *registry.Principal, key credentials.KeyID, at string, names []string) bool {
+	if pr != nil {
+		if _, ok := pr.EnrolledFor(at); ok {
+			return true
+		}
 	}
-	if p.tx.Owned(c.Caller.Key())+n > p.quotas.ToolsPerOwner {
-		return fmt.Errorf("%w: tools of one principal", registry.ErrTooMany)
+	for _, n := range names {
+		if !p.tx.Weigh(at, n, key, p.now).Attested {
+			return false
+		}
 	}
-	return nil
+	return true
 }
 
 // nameFree refuses a name that somebody holds, or that the origin's own
@@ -113,7 +122,7 @@ func (p *plan) nameFree(c *registry.Register, name string) error {
 		return err
 	}
 	if !old.Live {
-		if old.Owner == c.Caller.Key() || p.now.Unix() >= old.Kept {
+		if p.keptFor(old, c.Caller.Key()) {
 			return nil
 		}
 		return fmt.Errorf("%w: %q", registry.ErrNameKept, name)
@@ -132,6 +141,25 @@ func (p *plan) nameFree(c *registry.Register, name string) error {
 	return fmt.Errorf("%w: %q is held by %s", registry.ErrNameTaken, name, old.Owner.Principal())
 }
 
+// keptFor reports whether a revoked tool's name is free for a key: it is its
+// last owner's (where recovery moved that one, its successor's), and after a
+// time anybody's. While a transfer can be undone it is nobody's, or else ending
+// the tool and beginning anew would be a way round the undo.
+func (p *plan) keptFor(old *registry.Tool, key credentials.KeyID) bool {
+	if m, err := p.tx.Transfer(old.Row.Tool); err == nil && len(m.Within(p.at)) > 0 {
+		return false
+	}
+	if old.Owner == key || p.now.Unix() >= old.Kept {
+		return true
+	}
+	pr, err := p.tx.Principal(old.Owner.Principal())
+	if err != nil || pr.Moved == "" {
+		return false
+	}
+	to, err := p.returnsTo(pr)
+	return err == nil && to == key
+}
+
 func (p *plan) replace(c *registry.Replace) error {
 	t, err := p.holdsBase(c.Holder, credentials.Overwrite, c.Base)
 	if err != nil {
@@ -142,9 +170,6 @@ func (p *plan) replace(c *registry.Replace) error {
 	}
 	if c.Item.Digest == t.Digest {
 		return registry.ErrUnchanged
-	}
-	if pr, err := p.tx.Principal(t.Owner.Principal()); err == nil && pr.Condemned {
-		return registry.ErrCondemned
 	}
 	if !p.rate.allow(t.Row.Tool, p.quotas.Overwrites, p.now) {
 		return fmt.Errorf("%w: overwrites of one tool per hour", registry.ErrTooMany)
@@ -193,14 +218,23 @@ func (p *plan) transfer(c *registry.Transfer) error {
 	if _, err := p.known(c.To, c.JWK); err != nil {
 		return err
 	}
-	if p.tx.Owned(c.To)+1 > p.quotas.ToolsPerOwner {
-		return registry.ErrTooMany
+	if w := p.tx.Weigh(t.Origin, t.Name, c.To, p.now); w.Violated {
+		return fmt.Errorf("%w: %q", registry.ErrReserved, t.Name)
+	}
+	if err := p.mayHold(c.To, t.Origin, []string{t.Name}); err != nil {
+		return err
+	}
+	if m, err := p.tx.Transfer(t.Row.Tool); err == nil && len(m.Within(p.at)) >= registry.MaxMoves {
+		return fmt.Errorf("%w: transfers of one tool", registry.ErrTooMany)
 	}
 	d := next(t)
 	d.Gen, d.From, d.To, d.Accept = t.Gen+1, t.Owner, c.To, c.Accept.Jti()
 	return p.add(registry.ToolTransferred, d)
 }
 
+// undoTransfer takes transfers of the last EmergencyHold back: an operator the
+// latest, a recovery key all since its own principal lost the tool, through
+// however many hands it went, and also where one of them has ended it.
 func (p *plan) undoTransfer(c *registry.UndoTransfer) error {
 	t, err := p.tx.Tool(c.Tool)
 	if err != nil {
@@ -210,27 +244,50 @@ func (p *plan) undoTransfer(c *registry.UndoTransfer) error {
 	if err != nil {
 		return err
 	}
-	from, err := p.tx.Principal(m.From.Principal())
+	undone, from, err := p.undoes(m, c.Caller)
 	if err != nil {
 		return err
 	}
-	recovers := from.Recovery != "" && from.Recovery == c.Caller.Key()
-	if !recovers && p.operator(c.Caller) != nil {
-		return registry.ErrNotOwner
-	}
-	if p.at > m.At+registry.EmergencyHold.Milliseconds() {
-		return registry.ErrTooLate
-	}
-	if !t.Live || t.Owner != m.To {
-		return registry.ErrToolRevoked
+	if !t.Live && !t.Named {
+		return registry.ErrToolRevoked // the origin's topology took the name
 	}
 	to, err := p.returnsTo(from)
 	if err != nil {
 		return err
 	}
+	if pr, err := p.tx.Principal(to.Principal()); err != nil || pr.Condemned {
+		return registry.ErrCondemned
+	}
 	d := next(t)
-	d.Gen, d.From, d.To = t.Gen+1, t.Owner, to
+	d.Gen, d.From, d.To, d.Undoes = t.Gen+1, t.Owner, to, undone
 	return p.add(registry.ToolReturned, d)
+}
+
+// undoes finds the transfer that a caller may take back, and from whom it was.
+func (p *plan) undoes(m *registry.Moved, by registry.Caller) (index uint64, from *registry.Principal, err error) {
+	moves := m.Within(p.at)
+	known := false
+	for _, x := range m.Moves {
+		pr, err := p.tx.Principal(x.From.Principal())
+		if err != nil {
+			return 0, nil, err
+		}
+		if pr.Recovery != "" && pr.Recovery == by.Key() {
+			known = true
+			if slices.Contains(moves, x) {
+				return x.Index, pr, nil
+			}
+		}
+	}
+	if p.operator(by) != nil && !known {
+		return 0, nil, registry.ErrNotOwner
+	}
+	if len(moves) == 0 || known && p.operator(by) != nil {
+		return 0, nil, registry.ErrTooLate
+	}
+	last := moves[len(moves)-1]
+	pr, err := p.tx.Principal(last.From.Principal())
+	return last.Index, pr, err
 }
 
 // returnsTo is where a former owner's tools go back to: where recovery moved
@@ -251,6 +308,9 @@ func (p *plan) recordTopology(c *registry.RecordTopology) error {
 		return err
 	}
 	if old, err := p.tx.Origin(c.Topology.Origin); err == nil && old.Topology != nil {
+		if c.Seen != old.Index {
+			return fmt.Errorf("%w: the origin was read meanwhile", registry.ErrStaleBase)
+		}
 		if c.Topology.Ver < old.Topology.Ver {
 			return fmt.Errorf("%w: topology version fell", registry.ErrStaleBase)
 		}
