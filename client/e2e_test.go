@@ -157,7 +157,8 @@ func TestEndToEndActs(t *testing.T) {
 
 	// Transfer, and back.
 	h = parsed(t, must[registry.HandleView](t, "renew")(owner.Renew(ctx, h.Tool)).Handle)
-	must[registry.PrincipalView](t, "recipient")(other.CreatePrincipal(ctx, nil))
+	_, err = other.CreatePrincipal(ctx, nil)
+	refused(t, "a delegate is a principal already", err, registry.ErrExists)
 	tool := must[registry.ToolView](t, "tool")(owner.Client().Tool(ctx, h.Tool))
 	accept := must[string](t, "accept")(other.Accept(tool))
 	moved := must[registry.ToolView](t, "transfer")(owner.Transfer(ctx, h, other.JWK(), accept))

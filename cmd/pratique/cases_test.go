@@ -33,14 +33,19 @@ func startHere(t *testing.T, dir string, args ...string) *process {
 }
 
 // good runs a command line that must succeed and reads its answer.
-func good[T any](t *testing.T, out T, args ...string) T {
+func good[T any](t *testing.T, _ T, args ...string) T {
 	t.Helper()
 	code, stdout, stderr := runHere(t, withJSON(args)...)
 	if code != 0 {
 		t.Fatalf("%v: code %d\n%s", args, code, stderr)
 	}
+	return decodeAnswer[T](t, stdout)
+}
+
+func decodeAnswer[T any](t *testing.T, stdout string) (out T) {
+	t.Helper()
 	if err := json.Unmarshal([]byte(stdout), &out); err != nil {
-		t.Fatalf("%v: %v\n%s", args, err, stdout)
+		t.Fatalf("%v\n%s", err, stdout)
 	}
 	return out
 }

@@ -20,7 +20,7 @@ func (s *Server) createDelegation(c *call) (*answer, error) {
 		return nil, at("/actions", err)
 	}
 	v, out, err := s.do(c, req.Command, &registry.CreateDelegation{
-		Holder: c.holder, Jti: s.newToken(), To: to.ID, Act: req.Actions, Exp: req.Expires,
+		Holder: c.holder, Jti: s.newToken(), To: to.ID, JWK: to.JWK(), Act: req.Actions, Exp: req.Expires,
 	})
 	if err != nil {
 		return nil, err

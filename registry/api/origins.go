@@ -50,9 +50,15 @@ func (s *Server) readTopology(c *call) (*answer, error) {
 		Origin: site.String(), Ver: t.Ver, Site: t.Site, Token: canon.Digest(TopologyContext, []byte(t.Token)),
 		Exp: t.Expires.Unix(), Rows: rows,
 	}}
+	if rec, err := c.view.Origin(site.String()); err == nil && rec.Topology != nil {
+		cmd.Seen = rec.Index
+	}
 	// What was read is the service's own finding, whoever asked for the reading.
 	cmd.CommandMeta = registry.CommandMeta{ID: registry.CommandID(s.newToken()), Req: cmd.Topology.Token, Caller: registry.UnsafeLocal("")}
 	out, err := s.opt.Record.Do(c.ctx, cmd)
+	if errors.Is(err, registry.ErrStaleBase) { // another reading came in between: this one was held against less
+		return nil, &topologyError{labels.ErrRolledBack}
+	}
 	if err != nil && !errors.Is(err, registry.ErrUnchanged) {
 		return nil, err
 	}

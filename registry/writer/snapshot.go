@@ -3,6 +3,7 @@ package writer
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/pratique-dev/pratique/registry/ledger"
 	"github.com/pratique-dev/pratique/registry/state"
+	"github.com/pratique-dev/pratique/registry/store"
 )
 
 // Snapshots keep one snapshot of the folded state, for a fast start. A
@@ -135,11 +137,39 @@ func (w *Writer) loadSnapshot(ctx context.Context) error {
 	if now.Size < h.Size {
 		return fmt.Errorf("%w: snapshot of size %d, log of size %d", ErrRollback, h.Size, now.Size)
 	}
+	if err := w.rehash(ctx, h); err != nil {
+		return err
+	}
 	db, err := state.ReadSnapshot(r)
 	if err != nil {
 		return err
 	}
 	w.db, w.tree, w.lastAt = db, tree, int64(binary.BigEndian.Uint64(head[40:48]))
+	return nil
+}
+
+// rehash reads every entry under a snapshot and holds their root against it: a
+// start that folds only the tail must not go on over entries that somebody
+// changed. It costs about 2 µs an entry; no event is decoded.
+func (w *Writer) rehash(ctx context.Context, h ledger.Head) error {
+	var tree ledger.Tree
+	for tree.Size() < h.Size {
+		entries, err := w.opt.Store.Read(ctx, tree.Size(), int(min(foldChunk, h.Size-tree.Size())))
+		if err != nil && !errors.Is(err, store.ErrGap) && !errors.Is(err, store.ErrCorrupt) {
+			return fmt.Errorf("writer: read: %w", err)
+		}
+		if err != nil || len(entries) == 0 {
+			return fmt.Errorf("%w: entry %d: %w", ErrPoisoned, tree.Size(), cmp.Or(err, store.ErrGap))
+		}
+		for _, e := range entries {
+			if err := tree.Append(e); err != nil {
+				return fmt.Errorf("%w: %w", ErrPoisoned, err)
+			}
+		}
+	}
+	if tree.Head() != h {
+		return fmt.Errorf("%w: the entries up to %d are not those that the snapshot was made of; pratique ledger verify says which", ErrPoisoned, h.Size)
+	}
 	return nil
 }
 

@@ -174,7 +174,7 @@ func Open(ctx context.Context, opt Options) (*Writer, error) {
 // start loads a snapshot where there is one and folds up to the head.
 func (w *Writer) start(ctx context.Context) error {
 	if w.opt.Snapshot != nil {
-		if err := w.loadSnapshot(ctx); errors.Is(err, ErrRollback) {
+		if err := w.loadSnapshot(ctx); errors.Is(err, ErrRollback) || errors.Is(err, ErrPoisoned) {
 			return err
 		} else if err != nil {
 			w.log.Warn("snapshot not used; folding the whole log", "err", err)
