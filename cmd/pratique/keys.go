@@ -14,44 +14,46 @@ import (
 )
 
 func keysNoun() noun {
-	role := func(required bool) *option {
-		return &option{name: "role", arg: "ROLE", usage: "root, handle, label, key-set, checkpoint or state", required: required}
-	}
-	kid := func() *option {
-		return &option{name: "kid", arg: "KID", usage: "id of the key", required: true}
-	}
-	dry := func() *option {
-		return &option{name: "dry-run", kind: toggle, usage: "decide everything, change nothing"}
-	}
-	return noun{name: "keys", usage: "the service's own signing keys", verbs: []verb{
+	return noun{name: "keys", usage: "the service's own signing keys", verbs: append(keyMoves(), keyFileVerbs()...)}
+}
+
+// keyMoves are the verbs that list keys and move them from state to state.
+func keyMoves() []verb {
+	return []verb{
 		{name: "list", usage: "list all keys, revoked ones included", flags: eitherFlags(), out: keysOutput{}, run: listKeys},
 		{name: "plan", usage: "list what the schedule will do, and when", flags: dataFlags(), out: planOutput{}, run: planKeys},
 		{
 			name: "rotate", usage: "make the published successor sign; what was signed stays good until it ends",
 			about: "Without --role, the keys of all roles that rotate by schedule. Too early for the successor is refused (exit code 4) and names the time.",
-			flags: eitherFlags(role(false), dry(), rootKeyFlag()), out: changeOutputs{}, run: rotateKeys,
+			flags: eitherFlags(roleFlag(false), dryFlag(), rootKeyFlag()), out: changeOutputs{}, run: rotateKeys,
 		},
 		{
 			name: "revoke", usage: "emergency: nothing that the key signed is good from now on",
 			about: "Its published successor takes over at once. Holders fetch fresh handles with tools renew.",
-			flags: eitherFlags(kid(), &option{name: "reason", arg: "TEXT", usage: "goes on record", def: "revoked by the operator"}, dry(), rootKeyFlag(), yesFlag()),
+			flags: eitherFlags(kidFlag(), &option{name: "reason", arg: "TEXT", usage: "goes on record", def: "revoked by the operator"}, dryFlag(), rootKeyFlag(), yesFlag()),
 			out:   changeOutputs{}, run: revokeKey,
 		},
 		{
 			name: "generate", usage: "make a pending key",
-			flags: dataFlags(role(true), &option{name: "alg", arg: "ALG", usage: "EdDSA or ES256", def: "EdDSA"}, dry()), out: changeOutputs{}, run: generateKey,
+			flags: dataFlags(roleFlag(true), &option{name: "alg", arg: "ALG", usage: "EdDSA or ES256", def: "EdDSA"}, dryFlag()), out: changeOutputs{}, run: generateKey,
 		},
-		{name: "publish", usage: "put a pending key into the key set", flags: dataFlags(kid(), dry(), rootKeyFlag()), out: changeOutputs{}, run: byKid((*keyring.Ring).Publish)},
-		{name: "activate", usage: "make a published key sign", flags: dataFlags(kid(), dry(), rootKeyFlag()), out: changeOutputs{}, run: byKid((*keyring.Ring).Activate)},
-		{name: "retire", usage: "take a key out of the key set, once nothing it signed can live", flags: dataFlags(kid(), dry(), rootKeyFlag()), out: changeOutputs{}, run: byKid((*keyring.Ring).Retire)},
+		{name: "publish", usage: "put a pending key into the key set", flags: dataFlags(kidFlag(), dryFlag(), rootKeyFlag()), out: changeOutputs{}, run: byKid((*keyring.Ring).Publish)},
+		{name: "activate", usage: "make a published key sign", flags: dataFlags(kidFlag(), dryFlag(), rootKeyFlag()), out: changeOutputs{}, run: byKid((*keyring.Ring).Activate)},
+		{name: "retire", usage: "take a key out of the key set, once nothing it signed can live", flags: dataFlags(kidFlag(), dryFlag(), rootKeyFlag()), out: changeOutputs{}, run: byKid((*keyring.Ring).Retire)},
+	}
+}
+
+// keyFileVerbs are the verbs that take keys in and give them out.
+func keyFileVerbs() []verb {
+	return []verb{
 		{
 			name: "import", usage: "take private keys in as pending keys: all of a folder, or none", args: "PATH",
 			about: "PATH is a key file (JWK or PKCS#8 PEM) or a folder of them. Bad files are named, and then nothing is imported.",
-			flags: dataFlags(role(true), dry(), &option{name: "key-passphrase-file", arg: "FILE", usage: "passphrase of the key files"}), out: changeOutputs{}, run: importKeys,
+			flags: dataFlags(roleFlag(true), dryFlag(), &option{name: "key-passphrase-file", arg: "FILE", usage: "passphrase of the key files"}), out: changeOutputs{}, run: importKeys,
 		},
 		{
 			name: "export", usage: "write a public key, or with --private an encrypted private one",
-			flags: dataFlags(kid(), &option{name: "out", arg: "FILE", usage: "new file; default: printed"},
+			flags: dataFlags(kidFlag(), &option{name: "out", arg: "FILE", usage: "new file; default: printed"},
 				&option{name: "private", kind: toggle, usage: "the private key, encrypted: wants --out and --key-passphrase-file"},
 				&option{name: "key-passphrase-file", arg: "FILE", usage: "passphrase to encrypt it with"}),
 			out: exportOutput{}, run: exportKey,
@@ -67,7 +69,19 @@ func keysNoun() noun {
 			name: "fetch", usage: "fetch the signed key set, for labels verify", flags: registryFlags(&option{name: "out", arg: "FILE", usage: "new file for it", required: true}),
 			out: fetchOutput{}, run: fetchKeys,
 		},
-	}}
+	}
+}
+
+func roleFlag(required bool) *option {
+	return &option{name: "role", arg: "ROLE", usage: "root, handle, label, key-set, checkpoint or state", required: required}
+}
+
+func kidFlag() *option {
+	return &option{name: "kid", arg: "KID", usage: "id of the key", required: true}
+}
+
+func dryFlag() *option {
+	return &option{name: "dry-run", kind: toggle, usage: "decide everything, change nothing"}
 }
 
 func rootKeyFlag() *option {

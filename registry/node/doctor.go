@@ -88,7 +88,7 @@ func (d *doctor) keys() {
 	for _, i := range ring.List() {
 		if i.Role == credentials.RoleRoot && i.State == credentials.KeyActive && i.Private == "here" {
 			d.warn("root key", "the root key lies beside the online keys: whoever takes this folder can name new keys",
-				"pratique keys export --role root --offline, and keep the file elsewhere")
+				"pratique keys offline --data "+d.cfg.Data+" --out DIR, and keep that folder elsewhere")
 		}
 	}
 }
