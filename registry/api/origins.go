@@ -42,19 +42,10 @@ func (s *Server) readTopology(c *call) (*answer, error) {
 	if err != nil {
 		return nil, &topologyError{err}
 	}
-	rows, err := t.RowsJSON()
+	cmd, err := s.reading(c, site, t)
 	if err != nil {
 		return nil, err
 	}
-	cmd := &registry.RecordTopology{Token: []byte(t.Token), Topology: registry.TopologyData{
-		Origin: site.String(), Ver: t.Ver, Site: t.Site, Token: canon.Digest(TopologyContext, []byte(t.Token)),
-		Exp: t.Expires.Unix(), Rows: rows,
-	}}
-	if rec, err := c.view.Origin(site.String()); err == nil && rec.Topology != nil {
-		cmd.Seen = rec.Index
-	}
-	// What was read is the service's own finding, whoever asked for the reading.
-	cmd.CommandMeta = registry.CommandMeta{ID: registry.CommandID(s.newToken()), Req: cmd.Topology.Token, Caller: registry.UnsafeLocal("")}
 	out, err := s.opt.Record.Do(c.ctx, cmd)
 	if errors.Is(err, registry.ErrStaleBase) { // another reading came in between: this one was held against less
 		return nil, &topologyError{labels.ErrRolledBack}
@@ -76,6 +67,25 @@ func (s *Server) readTopology(c *call) (*answer, error) {
 		}
 	}
 	return ok(view)
+}
+
+// reading is the command that puts a topology on record, with the reading that
+// it was held against.
+func (s *Server) reading(c *call, site origin.Origin, t *labels.Topology) (*registry.RecordTopology, error) {
+	rows, err := t.RowsJSON()
+	if err != nil {
+		return nil, err
+	}
+	cmd := &registry.RecordTopology{Token: []byte(t.Token), Topology: registry.TopologyData{
+		Origin: site.String(), Ver: t.Ver, Site: t.Site, Token: canon.Digest(TopologyContext, []byte(t.Token)),
+		Exp: t.Expires.Unix(), Rows: rows,
+	}}
+	if rec, err := c.view.Origin(site.String()); err == nil && rec.Topology != nil {
+		cmd.Seen = rec.Index
+	}
+	// What was read is the service's own finding, whoever asked for the reading.
+	cmd.CommandMeta = registry.CommandMeta{ID: registry.CommandID(s.newToken()), Req: cmd.Topology.Token, Caller: registry.UnsafeLocal("")}
+	return cmd, nil
 }
 
 // openTopology holds what was read against what is known. A new site key that
