@@ -23,6 +23,11 @@ func (s *Server) admit(c *call) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	// What is no proof or no handle by its form is refused before a byte of the
+	// body is read.
+	if _, err := envelope.Precheck(token, envelope.Proof); err != nil {
+		return nil, fmt.Errorf("%w: %w", proof.ErrProof, err)
+	}
 	release = func() {}
 	if c.route.body > 0 {
 		if release, err = s.takeBody(c); err != nil {
@@ -84,16 +89,20 @@ func authorization(c *call) (token, handle string, err error) {
 	return proofs[0], handle, nil
 }
 
-// takeBody reads the body within its bound and the bound of all bodies.
+// takeBody reads the body within its bound and the bound of all bodies. Memory
+// is charged as bytes arrive, not as they are announced: whoever promises much
+// and sends nothing takes nothing from others.
 func (s *Server) takeBody(c *call) (release func(), err error) {
-	n := c.r.ContentLength
-	if n < 0 {
-		n = c.route.body
-	}
-	if release, err = s.bytes.take(c.ctx, n); err != nil {
-		return nil, err
-	}
-	if c.body, err = c.readBody(c.route.body); err == nil && len(c.body) == 0 {
+	held := int64(0)
+	release = func() { s.bytes.release(held) }
+	c.body, err = c.readBody(c.route.body, func(more int64) error {
+		if err := s.bytes.take(c.ctx, more); err != nil {
+			return err
+		}
+		held += more
+		return nil
+	})
+	if err == nil && len(c.body) == 0 {
 		err = canon.ErrEmpty
 	}
 	if err != nil {
@@ -185,6 +194,8 @@ func (c *call) command(id registry.CommandID) (registry.CommandMeta, error) {
 	b, bdg := c.proof.Base(), c.proof.Body()
 	asked := make([]byte, 0, 256)
 	asked = append(asked, c.route.op...)
+	asked = append(asked, 0)
+	asked = append(asked, c.proof.ToolID()...) // the path does not always name it
 	asked = append(asked, 0)
 	asked = append(asked, c.r.URL.Path...)
 	asked = append(asked, 0)

@@ -50,12 +50,12 @@ func changes(v *writer.Snapshot, e *registry.Event, index uint64, now time.Time)
 	case registry.PrincipalCondemned:
 		var d registry.ReasonData
 		if e.Decode(&d) == nil {
-			v.OwnedBy(d.ID.Key())(each)
+			by(v.Tools(""), d.ID.Key())(each)
 		}
 	case registry.PrincipalEnrolled:
 		var d registry.EnrolledData
 		if e.Decode(&d) == nil {
-			v.OwnedBy(d.ID.Key())(each)
+			by(v.AtOrigin(d.Origin, ""), d.ID.Key())(each)
 		}
 	case registry.OriginCondemned:
 		var d registry.ReasonData
@@ -69,6 +69,18 @@ func changes(v *writer.Snapshot, e *registry.Event, index uint64, now time.Time)
 		}
 	}
 	return out
+}
+
+// by are the tools that a key owns or whose version it put there as a
+// delegate: both rest on what is known of it.
+func by(tools iter.Seq[*registry.Tool], k credentials.KeyID) iter.Seq[*registry.Tool] {
+	return func(yield func(*registry.Tool) bool) {
+		for t := range tools {
+			if (t.Owner == k || t.Publisher == k) && !yield(t) {
+				return
+			}
+		}
+	}
 }
 
 // atSite walks the tools that an act about an origin touches: of a web origin

@@ -176,19 +176,31 @@ func (c *crowd) enter(who string) (leave func(), err error) {
 	}, nil
 }
 
+// freeBody is what each request may send without asking the budget of all: the
+// acts of operators and owners are smaller, so that large registrations never
+// keep them out. The number of requests bounds it.
+const freeBody = 64 << 10
+
 // A budget bounds the memory of all bodies that are held at once.
 type budget struct{ sem *semaphore.Weighted }
 
 func newBudget(n int64) *budget { return &budget{semaphore.NewWeighted(n)} }
 
-// take waits briefly for n bytes.
-func (b *budget) take(ctx context.Context, n int64) (release func(), err error) {
-	if !b.sem.TryAcquire(n) {
-		ctx, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		if err := b.sem.Acquire(ctx, n); err != nil {
-			return nil, errOverload
-		}
+// take waits briefly for n more bytes.
+func (b *budget) take(ctx context.Context, n int64) error {
+	if b.sem.TryAcquire(n) {
+		return nil
 	}
-	return func() { b.sem.Release(n) }, nil
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := b.sem.Acquire(ctx, n); err != nil {
+		return errOverload
+	}
+	return nil
+}
+
+func (b *budget) release(n int64) {
+	if n > 0 {
+		b.sem.Release(n)
+	}
 }

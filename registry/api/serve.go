@@ -240,16 +240,20 @@ func (s *Server) dispatch(c *call) (*answer, error) {
 }
 
 // readBody reads a bounded body whole: its digest is part of the proof.
-func (c *call) readBody(most int64) ([]byte, error) {
+func (c *call) readBody(most int64, more func(int64) error) ([]byte, error) {
 	n := c.r.ContentLength
 	if n < 0 {
 		n = most
 	}
-	buf := make([]byte, 0, min(n+1, 64<<10))
+	buf := make([]byte, 0, min(n+1, freeBody))
 	rd := io.LimitReader(http.MaxBytesReader(nil, c.r.Body, most), n+1)
 	for {
 		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
+			grown := min(2*int64(cap(buf)), most+1)
+			if err := more(grown - int64(cap(buf))); err != nil {
+				return nil, err
+			}
+			buf = append(make([]byte, 0, grown), buf...)
 		}
 		m, err := rd.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+m]
