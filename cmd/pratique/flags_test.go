@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,8 +25,14 @@ import (
 	"github.com/pratique-dev/pratique/registry/store"
 )
 
+// inProcess serialises runs in this process: cli/v2 keeps its help flag in a
+// global variable.
+var inProcess sync.Mutex
+
 // call runs a command line in this process, with no terminal.
 func runHere(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	inProcess.Lock()
+	defer inProcess.Unlock()
 	t.Helper()
 	var out, errs bytes.Buffer
 	e := &env{in: strings.NewReader(""), out: &out, err: &errs, now: time.Now}

@@ -40,8 +40,11 @@ func newTorn(t *testing.T, graceful bool) *torn {
 	// What comes last in the write-ahead log must not be an acknowledged entry, as
 	// after a real crash: wait until the node has written something of its own.
 	wal := x.wal()
-	for a := stat(t, wal); stat(t, wal) <= a; {
+	for last, since := stat(t, wal), time.Now(); time.Since(since) < 300*time.Millisecond; {
 		time.Sleep(10 * time.Millisecond)
+		if now := stat(t, wal); now != last {
+			last, since = now, time.Now()
+		}
 	}
 	p.kill()
 	return x
