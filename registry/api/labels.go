@@ -90,7 +90,7 @@ func (s *Server) listLowered(c *call) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = v.Lowered(c.now)
+		list = v.Lowered(c.now.Truncate(time.Minute)) // as statements of freshness name it
 	}
 	return c.cached(list.JSON(), "application/json", "no-cache"), nil
 }

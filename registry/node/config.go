@@ -266,6 +266,7 @@ const (
 	keysFolder      = "keys"
 	logFolder       = "log"
 	snapshotFile    = "snapshot"
+	loweredFolder   = "lowered"
 	checkpointFile  = "checkpoint"
 	operatorKeyFile = "operator.jwk"
 )

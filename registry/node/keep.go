@@ -8,13 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/ledger"
 	"github.com/pratique-dev/pratique/registry/store"
 )
-
-type labelsLowered = labels.Lowered
 
 func sumOf(id registry.CommandID) [32]byte { return sha256.Sum256([]byte(id)) }
 

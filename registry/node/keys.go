@@ -24,13 +24,13 @@ import (
 	"github.com/pratique-dev/pratique/registry/writer"
 )
 
-// documentAge is how long one signed key-set document is served again; its
-// statement of freshness lives for keyring.FreshLife.
+// documentAge is how long one signed key-set document is served again where
+// nothing has changed; its statement of freshness lives for keyring.FreshLife.
 const documentAge = 5 * time.Second
 
-// listsKept is how many lists of lowered labels can be asked for by their
-// digest: those of the documents of the last minutes.
-const listsKept = 64
+// listEvery is how often the list of lowered labels may change: however many
+// tools fall in a second, one list names them.
+const listEvery = time.Second
 
 // Keys administers the key ring of a node and keeps the log's record of it.
 type Keys struct {
@@ -45,8 +45,7 @@ type Keys struct {
 	docAt    time.Time
 	docEpoch uint64
 	docList  credentials.Digest
-	lists    map[credentials.Digest]labels.Lowered
-	order    []credentials.Digest
+	lists    lists
 }
 
 // Ring is the key ring itself.
@@ -59,11 +58,14 @@ func (k *Keys) Document(ctx context.Context, now time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	lowered := view.Lowered(now)
 	epoch := k.ring.Epoch()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	age := now.Sub(k.docAt)
+	if k.doc != nil && k.docEpoch == epoch && age >= 0 && age < listEvery {
+		return k.doc, nil // before anything that costs more with more tools
+	}
+	lowered := view.Lowered(now.Truncate(time.Minute)) // expiry alone changes it once a minute
 	if k.doc != nil && k.docEpoch == epoch && k.docList == lowered.Digest() && age >= 0 && age < documentAge {
 		return k.doc, nil
 	}
@@ -79,37 +81,17 @@ func (k *Keys) Document(ctx context.Context, now time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.keep(lowered)
+	if err := k.lists.keep(lowered, now); err != nil {
+		return nil, err // nobody is told of a list that could not be asked for
+	}
 	k.doc, k.docAt, k.docEpoch, k.docList = doc, now, epoch, lowered.Digest()
 	return doc, nil
 }
 
-func (k *Keys) keep(l labels.Lowered) {
-	d := l.Digest()
-	if _, ok := k.lists[d]; ok {
-		return
-	}
-	if len(k.order) >= listsKept {
-		delete(k.lists, k.order[0])
-		k.order = k.order[1:]
-	}
-	k.lists[d] = l
-	k.order = append(k.order, d)
-}
-
 // Lowered is the list of lowered labels that a statement of freshness named by
-// this digest. registry.ErrNotFound: none of the last minutes did.
-func (k *Keys) Lowered(d credentials.Digest) (labels.Lowered, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if l, ok := k.lists[d]; ok {
-		return l, nil
-	}
-	if d == (labels.Lowered{}).Digest() {
-		return labels.Lowered{}, nil
-	}
-	return labels.Lowered{}, registry.ErrNotFound
-}
+// this digest, of whatever process on the folder. registry.ErrNotFound: none
+// that still counts did.
+func (k *Keys) Lowered(d credentials.Digest) (labels.Lowered, error) { return k.lists.get(d) }
 
 // List is every key, revoked ones included.
 func (k *Keys) List(context.Context) (registry.KeyList, error) {

@@ -234,7 +234,7 @@ func (n *Node) checkKnown(ctx context.Context, name string) error {
 
 func (n *Node) openRecord(ctx context.Context) error {
 	k := &Keys{ring: n.ring, log: n.store, now: n.opt.Now, rand: n.opt.Rand}
-	k.lists = map[credentials.Digest]labelsLowered{}
+	k.lists.dir = n.cfg.path(loweredFolder)
 	snap := snapshotKeys{n.ring}
 	w, err := writer.Open(ctx, writer.Options{
 		Store: n.store, Checkpoints: n.ckpt.current, Before: k.before,
