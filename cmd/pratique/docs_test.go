@@ -195,7 +195,7 @@ func settings(t *testing.T, b *bytes.Buffer, docs map[string]string, prefix stri
 			t.Errorf("%s.%s has no comment", typ.Name(), f.Name)
 		}
 		variable := ""
-		if settable(f.Type) && !strings.Contains(key, "[]") {
+		if key != "data" && settable(f.Type) && !strings.Contains(key, "[]") {
 			variable = "`PRATIQUE_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_")) + "`"
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", key, variable, cell(doc))
