@@ -30,7 +30,7 @@ func (s *Server) admit(c *call) (release func(), err error) {
 	}
 	release = func() {}
 	if c.route.body > 0 {
-		if release, err = s.takeBody(c); err != nil {
+		if release, err = s.takeBody(c, token); err != nil {
 			return nil, err
 		}
 	}
@@ -92,11 +92,16 @@ func authorization(c *call) (token, handle string, err error) {
 // takeBody reads the body within its bound and the bound of all bodies. Memory
 // is charged as bytes arrive, not as they are announced: whoever promises much
 // and sends nothing takes nothing from others.
-func (s *Server) takeBody(c *call) (release func(), err error) {
-	held := int64(0)
-	release = func() { s.bytes.release(held) }
+func (s *Server) takeBody(c *call, token string) (release func(), err error) {
+	held, addr := int64(0), addressOf(c.r.RemoteAddr)
+	release = func() { s.bytes.release(addr, held) }
 	c.body, err = c.readBody(c.route.body, func(more int64) error {
-		if err := s.bytes.take(c.ctx, more); err != nil {
+		if held == 0 { // beyond what is free for all: for holders of a key only
+			if _, err := envelope.OpenProof(token); err != nil {
+				return fmt.Errorf("%w: %w", proof.ErrProof, err)
+			}
+		}
+		if err := s.bytes.take(c.ctx, addr, more); err != nil {
 			return err
 		}
 		held += more

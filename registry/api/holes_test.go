@@ -73,3 +73,65 @@ func TestOneCommandIDAnswersForOneTool(t *testing.T) {
 	into[registry.DelegationView](t, r.send(first), 201)
 	r.send(second).want(t, 409, "command_reused")
 }
+
+// TestOneAddressHoldsAQuarter: bodies that are sent in part, under proofs that
+// nobody signed, hold nothing beyond the free part; signed ones of one address
+// hold a part of the room, not all of it.
+func TestOneAddressHoldsAQuarter(t *testing.T) {
+	r := newRig(t)
+	mallory := newParty(t)
+	signed := r.prove(req{method: "POST", path: "/v1/tools", op: proof.ToolRegister, by: mallory}, []byte("{}"))
+	forged := signed[:len(signed)-20] + "AAAAAAAAAAAAAAAAAAAA"
+	if line := r.sendPart(t, forged, 9<<20); !strings.HasPrefix(line, "HTTP/1.1 401") {
+		t.Errorf("a forged proof and 9 MiB: %q", line)
+	}
+	waits, refused := 0, 0
+	for range 4 { // each is charged 16 MiB, an address has 32 of 128
+		switch line := r.sendPart(t, signed, 9<<20); {
+		case line == "":
+			waits++
+		case strings.HasPrefix(line, "HTTP/1.1 429"):
+			refused++
+		default:
+			t.Errorf("%q", line)
+		}
+	}
+	if waits == 0 || refused == 0 {
+		t.Errorf("%d wait for the rest, %d refused", waits, refused)
+	}
+}
+
+// sendPart sends the first bytes of a body of 16 MiB and gives the answer's
+// first line, or "" where the service waits for the rest.
+func (r *rig) sendPart(t *testing.T, token string, n int) string {
+	t.Helper()
+	host := strings.TrimPrefix(r.url, "http://")
+	c, err := net.Dial("tcp", host)
+	must(t, err)
+	t.Cleanup(func() { c.Close() })
+	_, err = fmt.Fprintf(c, "POST /v1/tools HTTP/1.1\r\nHost: %s\r\nDPoP: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", host, token, 16<<20)
+	must(t, err)
+	_, _ = c.Write(make([]byte, n)) // fails where the answer comes before the end
+	must(t, c.SetReadDeadline(time.Now().Add(time.Second)))
+	line, _ := bufio.NewReader(c).ReadString('\n')
+	return line
+}
+
+// TestStreamTellsOfACondemnedDelegatesTools: what a condemned delegate had
+// published falls, and the stream says so.
+func TestStreamTellsOfACondemnedDelegatesTools(t *testing.T) {
+	r := newRig(t)
+	alice, bob := newParty(t), newParty(t)
+	h := r.register(alice, "a").Tools[0]
+	del := into[registry.DelegationView](t, r.send(delegate(alice, h, bob, r.now().Add(30*time.Minute), credentials.Overwrite)), 201)
+	hb := h
+	hb.Handle = del.Handle
+	into[registry.HandleView](t, r.send(overwrite(bob, hb, "by the delegate")), 200)
+	f := r.follow(t, fmt.Sprint(r.head()-1))
+	into[registry.PrincipalView](t, r.send(req{method: "POST", path: "/v1/principals/" + string(bob.id()) + "/condemnation",
+		op: proof.PrincipalCondemn, by: r.operator, body: registry.ReasonRequest{Reason: "because"}}), 200)
+	into[registry.RegisterResponse](t, r.send(registration(alice, "mark")), 201)
+	if _, c, ok := f.next(); !ok || c.Tool != h.ID || c.Tier != "red" {
+		t.Errorf("first change: %+v %v, want %s red", c, ok, h.ID)
+	}
+}

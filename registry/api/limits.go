@@ -181,26 +181,52 @@ func (c *crowd) enter(who string) (leave func(), err error) {
 // keep them out. The number of requests bounds it.
 const freeBody = 64 << 10
 
-// A budget bounds the memory of all bodies that are held at once.
-type budget struct{ sem *semaphore.Weighted }
+// A budget bounds the memory of all bodies that are held at once, and what of
+// it one address may hold: a quarter.
+type budget struct {
+	sem  *semaphore.Weighted
+	most int64 // of one address
 
-func newBudget(n int64) *budget { return &budget{semaphore.NewWeighted(n)} }
+	mu   sync.Mutex // owns held
+	held map[string]int64
+}
 
-// take waits briefly for n more bytes.
-func (b *budget) take(ctx context.Context, n int64) error {
+func newBudget(n int64) *budget {
+	return &budget{sem: semaphore.NewWeighted(n), most: max(n/4, 2*maxRegisterBody), held: map[string]int64{}}
+}
+
+// take waits briefly for n more bytes for an address.
+func (b *budget) take(ctx context.Context, who string, n int64) error {
+	b.mu.Lock()
+	if b.held[who]+n > b.most {
+		b.mu.Unlock()
+		return registry.ErrTooMany
+	}
+	b.held[who] += n
+	b.mu.Unlock()
 	if b.sem.TryAcquire(n) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if err := b.sem.Acquire(ctx, n); err != nil {
+		b.forget(who, n)
 		return errOverload
 	}
 	return nil
 }
 
-func (b *budget) release(n int64) {
+func (b *budget) release(who string, n int64) {
 	if n > 0 {
 		b.sem.Release(n)
+		b.forget(who, n)
+	}
+}
+
+func (b *budget) forget(who string, n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.held[who] -= n; b.held[who] == 0 {
+		delete(b.held, who)
 	}
 }

@@ -245,7 +245,7 @@ func (c *call) readBody(most int64, more func(int64) error) ([]byte, error) {
 	if n < 0 {
 		n = most
 	}
-	buf := make([]byte, 0, min(n+1, freeBody))
+	buf := make([]byte, 0, min(n+1, freeBody+1))
 	rd := io.LimitReader(http.MaxBytesReader(nil, c.r.Body, most), n+1)
 	for {
 		if len(buf) == cap(buf) {

@@ -46,6 +46,12 @@ type Keys struct {
 	docEpoch uint64
 	docList  credentials.Digest
 	lists    lists
+
+	list       labels.Lowered // the newest, of a log of listSize entries
+	listSize   uint64
+	listMinute time.Time
+	listAt     time.Time // when it was last seen to be the newest
+	builds     uint64    // how often one was built, for the tests
 }
 
 // Ring is the key ring itself.
@@ -62,10 +68,17 @@ func (k *Keys) Document(ctx context.Context, now time.Time) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	age := now.Sub(k.docAt)
-	if k.doc != nil && k.docEpoch == epoch && age >= 0 && age < listEvery {
+	listAge := now.Sub(k.listAt)
+	if k.doc != nil && k.docEpoch == epoch && age >= 0 && age < documentAge && listAge >= 0 && listAge < listEvery {
 		return k.doc, nil // before anything that costs more with more tools
 	}
-	lowered := view.Lowered(now.Truncate(time.Minute)) // expiry alone changes it once a minute
+	minute := now.Truncate(time.Minute) // expiry alone changes the list once a minute
+	if k.builds == 0 || k.listSize != view.Head.Size || !k.listMinute.Equal(minute) {
+		k.list, k.listSize, k.listMinute = view.Lowered(minute), view.Head.Size, minute
+		k.builds++
+	}
+	k.listAt = now
+	lowered := k.list
 	if k.doc != nil && k.docEpoch == epoch && k.docList == lowered.Digest() && age >= 0 && age < documentAge {
 		return k.doc, nil
 	}

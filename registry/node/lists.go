@@ -1,11 +1,13 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,13 +21,17 @@ import (
 // listLife is how long a list of lowered labels can be asked for after a
 // statement of freshness named it last: longer than caches keep the key set (6
 // minutes) and clients believe its statement (15 minutes by default) together.
-const listLife = time.Hour
+const listLife = 30 * time.Minute
+
+// listBytes bounds the files of all lists; the oldest go first.
+const listBytes = 1 << 30
 
 // lists keeps lists of lowered labels as files named by their digest: every
 // process on the folder serves what any of them has named, and a restart forgets
 // none. A list is public, and its name is its check.
 type lists struct {
-	dir string
+	dir   string
+	bytes int64 // 0: listBytes
 
 	mu    sync.Mutex
 	last  labels.Lowered
@@ -61,22 +67,34 @@ func (l *lists) keep(list labels.Lowered, now time.Time) error {
 	return nil
 }
 
-// sweep removes, once a minute, lists that no statement names any more.
+// sweep removes, once a minute, lists that no statement names any more, and the
+// oldest where all together take too much room.
 func (l *lists) sweep(now time.Time) {
 	if now.Sub(l.swept) < time.Minute {
 		return
 	}
 	l.swept = now
-	files, err := os.ReadDir(l.dir)
+	entries, err := os.ReadDir(l.dir)
 	if err != nil {
 		return // tried again in a minute
 	}
-	for _, f := range files {
-		if st, err := f.Info(); err == nil && now.Sub(st.ModTime()) > listLife {
+	var files []fs.FileInfo
+	for _, e := range entries {
+		if st, err := e.Info(); err == nil {
+			files = append(files, st)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	total := int64(0)
+	for i, f := range files { // newest first; the one just named stays
+		total += f.Size()
+		if i > 0 && (now.Sub(f.ModTime()) > listLife || total > l.most()) {
 			os.Remove(filepath.Join(l.dir, f.Name()))
 		}
 	}
 }
+
+func (l *lists) most() int64 { return cmp.Or(l.bytes, listBytes) }
 
 // get is the list with this digest.
 func (l *lists) get(d credentials.Digest) (labels.Lowered, error) {

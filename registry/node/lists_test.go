@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -64,5 +65,67 @@ func TestNamedListsCanBeHad(t *testing.T) {
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 1 {
 		t.Errorf("%d lists are left, %v", len(files), err)
+	}
+}
+
+// TestListsAreBounded: however many are named, their files take bounded room,
+// and the newest is among them.
+func TestListsAreBounded(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "lowered")
+	now := time.Now()
+	l := &lists{dir: dir, bytes: 2000}
+	var falls []labels.Lower
+	var last labels.Lowered
+	for i := range 50 {
+		falls = append(falls, labels.Fell(credentials.ToolID(fmt.Sprintf("tool_01JB2Z6T4E9W8K3Q5R7X%06d", i)), uint64(i), now))
+		now = now.Add(61 * time.Second / 2)
+		last = labels.NewLowered(falls, now)
+		if err := l.keep(last, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) > 4 {
+		t.Errorf("%d files are left, %v", len(files), err)
+	}
+	other := &lists{dir: dir}
+	if _, err := other.get(last.Digest()); err != nil {
+		t.Errorf("the newest: %v", err)
+	}
+}
+
+// TestListIsBuiltWhenTheLogMoved: asking for the key set again and again builds
+// no list anew where nothing has happened, and one a second where it has.
+func TestListIsBuiltWhenTheLogMoved(t *testing.T) {
+	ctx := context.Background()
+	n, err := Open(ctx, Config{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", Admin: "off"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	now := time.Now().Truncate(time.Minute)
+	at := func(d time.Duration) {
+		t.Helper()
+		if _, err := n.keys.Document(ctx, now.Add(d)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for d := time.Duration(0); d < 30*time.Second; d += 100 * time.Millisecond {
+		at(d)
+	}
+	if n.keys.builds != 1 {
+		t.Errorf("%d lists built while nothing happened", n.keys.builds)
+	}
+	for i := range 20 { // an event and a request, twenty times within a second
+		cmd := &registry.RecordRestore{Size: uint64(i)}
+		cmd.ID, cmd.Caller = commandID(n.opt.Rand), registry.UnsafeLocal("")
+		cmd.Req = sumOf(cmd.ID)
+		if _, err := n.record.Do(ctx, cmd); err != nil {
+			t.Fatal(err)
+		}
+		at(32*time.Second + time.Duration(i)*40*time.Millisecond)
+	}
+	if n.keys.builds > 2 {
+		t.Errorf("%d lists built within a second", n.keys.builds)
 	}
 }
