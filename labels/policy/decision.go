@@ -1,0 +1,82 @@
+// Package policy is what is decided of a call, and why: decisions, their reason
+// codes, the profiles that give a start and the operator's rule files. It decides
+// from facts that others established and touches nothing.
+//
+// Deny is the zero value everywhere: a decision that nobody made refuses.
+package policy
+
+import (
+	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/labels"
+)
+
+// A Verb is what becomes of a call. The zero value denies. A larger value
+// permits more; the result of several layers is the smallest.
+type Verb uint8
+
+// The verbs. Their text forms are "deny", "ask" and "allow".
+const (
+	Deny Verb = iota
+	Ask
+	Allow
+)
+
+// A Decision is a verb with one reason code and the rule that fired. Its
+// maker is a Policy; the zero value denies for no reason, and is shown as
+// "undecided".
+type Decision struct {
+	verb   Verb
+	reason Reason
+	rule   string
+	policy credentials.Digest
+	loose  bool
+}
+
+// Verb is what becomes of the call.
+func (d Decision) Verb() Verb { return d.verb }
+
+// Reason is the one reason code.
+func (d Decision) Reason() Reason {
+	if d.reason == "" {
+		return Undecided
+	}
+	return d.reason
+}
+
+// Rule is the name of the rule that fired, "profile:personal" for a profile.
+func (d Decision) Rule() string { return d.rule }
+
+// Policy is the digest of the layers that were evaluated.
+func (d Decision) Policy() credentials.Digest { return d.policy }
+
+// Enforced tells whether the verb binds. Only the profile watch gives decisions
+// that do not; entries say so (RULES.md 12).
+func (d Decision) Enforced() bool { return !d.loose }
+
+// Facts are what a decision is made on. The zero value is the worst case.
+type Facts struct {
+	Profile  Profile // of the agent's credential or launch, never of a message
+	Method   string  // MCP method of the call
+	Tool     string  // the upstream's own name of tool, prompt or resource
+	ID       credentials.ToolID
+	Origin   string          // text form of the upstream's origin
+	Tier     labels.Tier     // of the verified label
+	Standing labels.Standing //
+	Content  labels.Content  //
+	Effect   labels.Effect   //
+	Gate     State           // of the item on the surface that this agent was shown
+	Args     []byte          // the arguments as they will be forwarded: strict JSON
+}
+
+// A State is where an item of a surface stands. The zero value is worst.
+type State uint8
+
+// The states of an item. Only what is Cleared is shown and may be called.
+const (
+	NotShown   State = iota // unknown, or never shown to this agent
+	Incomplete              // the surface is not, or no longer, completely collected
+	Withheld                // its verdict is suspect or hostile, or its label is Red
+	Changed                 // not the digest that was accepted
+	New                     // not part of what was accepted
+	Cleared
+)

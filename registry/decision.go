@@ -1,0 +1,85 @@
+package registry
+
+import (
+	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/labels"
+)
+
+// An EntryType names what an entry of the decision log says. The names are
+// stable: they stand in logs.
+type EntryType string
+
+// The entries of the decision log, one log per spool. They are read with an
+// operator's proof and never published (RULES.md 29).
+const (
+	EntryDecision EntryType = "call.decided"   // before the effect
+	EntryOutcome  EntryType = "call.finished"  // after it
+	EntryDropped  EntryType = "frame.dropped"  // a frame that was neither judged nor forwarded
+	EntrySurface  EntryType = "surface.moved"  // an item was pinned, withheld, changed, accepted, went away
+	EntryLaunch   EntryType = "launch.started" // an upstream process or endpoint, and its pin
+	EntryRun      EntryType = "run.started"    // a run began or ended, with agent and profile
+	EntryRecover  EntryType = "spool.adopted"  // a spool whose process died: what was open is lost
+)
+
+// Outcomes of a call, in entries and in metrics.
+const (
+	OutcomeReturned  = "returned"  // the upstream's result reached the agent
+	OutcomeError     = "error"     // the upstream answered with an error, passed on
+	OutcomeHeld      = "held"      // executed; the result was kept from the agent
+	OutcomeRefused   = "refused"   // never forwarded
+	OutcomeCancelled = "cancelled" // forwarded, then given up by the agent
+	OutcomeLost      = "lost"      // forwarded; no answer, so whether it was executed is not known
+)
+
+// An Entry is one record of the decision log. Which members are set depends on
+// Type. It holds no value of any call: arguments and results by digest under a
+// key of their own, which can be erased.
+type Entry struct {
+	V    int       `json:"v"` // 1
+	Type EntryType `json:"type"`
+	At   int64     `json:"at"` // milliseconds since the epoch
+
+	Run   string              `json:"run,omitzero"`
+	Agent credentials.AgentID `json:"agent,omitzero"`
+	N     uint64              `json:"n,omitzero"`    // entries of this run, from 1
+	Last  uint64              `json:"last,omitzero"` // index of the run's entry before, plus one; 0: none in this spool
+
+	Call     string             `json:"call,omitzero"` // call_ and a ULID: joins the entries of one call; the ref of a refusal
+	Era      string             `json:"era,omitzero"`  // revision on the agent's side
+	Way      string             `json:"way,omitzero"`  // stdio, http
+	Method   string             `json:"method,omitzero"`
+	Upstream string             `json:"upstream,omitzero"` // the operator's name for it
+	Origin   string             `json:"origin,omitzero"`
+	Kind     string             `json:"kind,omitzero"` // of the item: tool, prompt, resource, template, instructions, server
+	Name     string             `json:"name,omitzero"` // the upstream's name of the item, cut at 256 bytes
+	Tool     credentials.ToolID `json:"tool,omitzero"`
+	Gen      uint64             `json:"gen,omitzero"`
+	Ver      uint64             `json:"ver,omitzero"`
+	Mdg      credentials.Digest `json:"mdg,omitzero"` // of the item as it was shown
+	Was      credentials.Digest `json:"was,omitzero"` // surface.moved: the digest before
+
+	Owner    credentials.KeyID  `json:"owner,omitzero"` // a registrant's key, where there is one
+	Tier     string             `json:"tier,omitzero"`
+	Standing string             `json:"standing,omitzero"`
+	Content  string             `json:"content,omitzero"`
+	Effect   labels.Effect      `json:"effect,omitzero"`
+	Surface  credentials.Digest `json:"surface,omitzero"` // of all that this agent was shown
+	Profile  string             `json:"profile,omitzero"`
+	Policy   credentials.Digest `json:"policy,omitzero"`
+	Verb     string             `json:"verb,omitzero"`
+	Reason   string             `json:"reason,omitzero"`
+	Rule     string             `json:"rule,omitzero"`
+	Enforced *bool              `json:"enforced,omitzero"` // false under watch
+	Invoked  string             `json:"invoked,omitzero"`  // upstream invoked: yes, no, unknown
+	Args     credentials.Digest `json:"args,omitzero"`     // keyed digest
+	View     uint64             `json:"view,omitzero"`     // size of the registry log that the decision saw
+
+	Outcome string             `json:"outcome,omitzero"`
+	Verdict string             `json:"verdict,omitzero"` // of the result: clear, suspect, hostile, missing
+	Result  credentials.Digest `json:"result,omitzero"`  // keyed digest
+	Millis  int64              `json:"ms,omitzero"`
+
+	By     string `json:"by,omitzero"`     // surface.moved: first-sight, operator, registrant, wording
+	Act    string `json:"act,omitzero"`    // the operator's act, a compact token
+	Detail string `json:"detail,omitzero"` // ours, never an upstream's or an agent's words
+}
