@@ -39,16 +39,17 @@ const (
 	OperatorAct  Type = "operator-act+jwt"
 	Observation  Type = "observation+jwt"
 	CallApproval Type = "call-approval+jwt"
+	RequestState Type = "request-state+jwt" // an upstream's state on its way through an agent (RULES.md 5)
 )
 
 // Types are all types of tokens.
 func Types() []Type {
 	return []Type{Handle, Proof, Label, Topology, KeySet, Freshness, RootChange, ToolAccept, Intent,
-		OperatorAct, Observation, CallApproval}
+		OperatorAct, Observation, CallApproval, RequestState}
 }
 
 // MaxToken is the longest token of most types, in bytes; lists (key sets and
-// topologies) may have MaxListToken.
+// topologies), and states that hold what an upstream sent, may have MaxListToken.
 const (
 	MaxToken     = 16 << 10
 	MaxListToken = 512 << 10
@@ -57,7 +58,7 @@ const (
 // Max is the longest token of this type, in bytes; 0 for an unknown type.
 func (t Type) Max() int {
 	switch t {
-	case KeySet, Topology:
+	case KeySet, Topology, RequestState:
 		return MaxListToken
 	case Handle, Proof, Label, Freshness, RootChange, ToolAccept, Intent, OperatorAct, Observation, CallApproval:
 		return MaxToken
@@ -77,6 +78,8 @@ func (t Type) Role() credentials.Role {
 		return credentials.RoleRoot
 	case Freshness:
 		return credentials.RoleKeySet
+	case RequestState:
+		return credentials.RoleState
 	}
 	return ""
 }

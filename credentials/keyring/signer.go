@@ -17,6 +17,7 @@ var typesOf = map[Role][]envelope.Type{
 	credentials.RoleHandle: {envelope.Handle},
 	credentials.RoleLabel:  {envelope.Label},
 	credentials.RoleKeySet: {envelope.Freshness},
+	credentials.RoleState:  {envelope.RequestState},
 }
 
 func roleOf(typ envelope.Type) (Role, error) {

@@ -302,7 +302,7 @@ func TestRoleDecidesWhichTypesAKeyVerifies(t *testing.T) {
 			}
 		}
 	}
-	if good != 5 {
-		t.Errorf("%d pairs are good, want 5", good)
+	if good != 6 {
+		t.Errorf("%d pairs are good, want 6", good)
 	}
 }
