@@ -4,17 +4,32 @@
 # want them skip by name where they are not set.
 PRATIQUE_VECTORS   ?= $(abspath $(wildcard ../shared/vectors))
 PRATIQUE_TOOLLISTS ?= $(abspath $(wildcard ../shared/data))
-export PRATIQUE_VECTORS PRATIQUE_TOOLLISTS
+# Real MCP servers and clients from npm; make npm installs them.
+PRATIQUE_NPM       ?= $(abspath $(wildcard .npm/ready/..))
+export PRATIQUE_VECTORS PRATIQUE_TOOLLISTS PRATIQUE_NPM
 
 GO ?= go
 
-.PHONY: up build test race vet staticcheck vulncheck fuzz long bench outside lint-api generate
+.PHONY: up build npm test peers race vet staticcheck vulncheck fuzz long bench outside lint-api generate
 
 up:
 	$(GO) run ./cmd/pratique up
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/pratique ./cmd/pratique
+
+# The npm packages that tests run, pinned by a lock file, in a folder of their
+# own. Their install scripts are not run.
+npm: .npm/ready
+.npm/ready: examples/peers/npm/package-lock.json $(wildcard examples/peers/npm/*.mjs)
+	rm -rf .npm && mkdir .npm && cp examples/peers/npm/* .npm/
+	cd .npm && npm ci --no-audit --no-fund --ignore-scripts
+	touch $@
+
+# The official conformance suite, and real servers and clients, through the gateway
+# and without it.
+peers: npm
+	PRATIQUE_NPM=$(CURDIR)/.npm $(GO) test -count 1 -v -timeout 20m ./examples/peers
 
 # Everything that a change must pass; under five minutes on two cores. The
 # tests of this part need nothing but Go.
