@@ -10,7 +10,7 @@ export PRATIQUE_VECTORS PRATIQUE_TOOLLISTS PRATIQUE_NPM
 
 GO ?= go
 
-.PHONY: up build npm test peers race vet staticcheck vulncheck fuzz long bench outside lint-api generate
+.PHONY: up build npm bench-gateway test peers race vet staticcheck vulncheck fuzz long bench outside lint-api generate
 
 up:
 	$(GO) run ./cmd/pratique up
@@ -75,3 +75,7 @@ bench:
 
 generate:
 	$(GO) generate ./...
+
+# What a call costs through the gateway, in one run with the direct call.
+bench-gateway:
+	$(GO) run ./examples/bench
