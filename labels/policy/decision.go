@@ -6,6 +6,8 @@
 package policy
 
 import (
+	"errors"
+
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/labels"
 )
@@ -30,6 +32,27 @@ type Decision struct {
 	rule   string
 	policy credentials.Digest
 	loose  bool
+	would  *judged
+}
+
+// judged is what would have been decided, inside a decision that does not bind.
+type judged struct {
+	verb   Verb
+	reason Reason
+	rule   string
+}
+
+// Refuse is a refusal for a reason that no policy judges: a guard, a bound, a
+// record that cannot be written. It refuses whatever the reason.
+func Refuse(r Reason, rule string) Decision { return Decision{reason: r, rule: rule} }
+
+// Would is what would have been decided if the decision were enforced: under
+// watch what personal, or the rules, say; else the decision itself.
+func (d Decision) Would() Decision {
+	if d.would == nil {
+		return d
+	}
+	return Decision{verb: d.would.verb, reason: d.would.reason, rule: d.would.rule, policy: d.policy}
 }
 
 // Verb is what becomes of the call.
@@ -66,6 +89,7 @@ type Facts struct {
 	Effect   labels.Effect   //
 	Gate     State           // of the item on the surface that this agent was shown
 	Args     []byte          // the arguments as they will be forwarded: strict JSON
+	Channel  bool            // whether an approval channel could answer; without, an Ask is a Deny
 }
 
 // A State is where an item of a surface stands. The zero value is worst.
@@ -80,3 +104,37 @@ const (
 	New                     // not part of what was accepted
 	Cleared
 )
+
+var (
+	verbNames  = [...]string{"deny", "ask", "allow"}
+	stateNames = [...]string{"not_shown", "incomplete", "withheld", "changed", "new", "cleared"}
+)
+
+// String is the text form; that of an unknown value is "deny".
+func (v Verb) String() string {
+	if int(v) < len(verbNames) {
+		return verbNames[v]
+	}
+	return verbNames[Deny]
+}
+
+// String is the text form; that of an unknown value is "not_shown".
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return stateNames[NotShown]
+}
+
+// ParseState reads the text form.
+func ParseState(s string) (State, error) {
+	for i, n := range stateNames {
+		if n == s {
+			return State(i), nil
+		}
+	}
+	return NotShown, ErrState
+}
+
+// ErrState says that a text names no state.
+var ErrState = errors.New("state is not one of not_shown, incomplete, withheld, changed, new, cleared")

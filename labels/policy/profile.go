@@ -1,0 +1,175 @@
+package policy
+
+import (
+	"errors"
+
+	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/internal/canon"
+	"github.com/pratique-dev/pratique/labels"
+)
+
+// ErrProfile says that a text names no profile.
+var ErrProfile = errors.New("profile is not one of personal, strict, watch")
+
+// A Profile is a start for who has no rules.
+type Profile string
+
+// The profiles. The empty one refuses everything.
+const (
+	Watch    Profile = "watch"    // records, never blocks, and says so
+	Personal Profile = "personal" // a cleared, unchanged tool may be called
+	Strict   Profile = "strict"   // nothing without a rule or an intent
+)
+
+// ParseProfile reads a profile by its name.
+func ParseProfile(s string) (Profile, error) {
+	switch p := Profile(s); p {
+	case Watch, Personal, Strict:
+		return p, nil
+	}
+	return "", ErrProfile
+}
+
+// A Policy decides. It is pure and safe for concurrent use.
+type Policy interface {
+	// Decide judges one call.
+	Decide(f Facts) Decision
+	// Listed tells whether the item is shown to the agent: whether any arguments
+	// at all would be allowed, now or after a person's approval. List and call are
+	// judged separately; being listed permits nothing.
+	Listed(f Facts) bool
+	// Digest names all that decides here.
+	Digest() credentials.Digest
+}
+
+// DigestContext is the digest context of policies.
+const DigestContext = "pratique/policy/v1"
+
+// Of is the policy of one organisation: the profile of the agent that calls,
+// with the operator's rules, where there are any, in place of what the profile
+// permits. Rules never loosen what the profile's floor refuses: the state of the
+// item, a Red label, a text without a clear verdict. nil: no rules.
+func Of(rules *Rules) Policy {
+	p := &organisation{rules: rules, digests: map[Profile]credentials.Digest{}}
+	text := func(profile Profile) credentials.Digest {
+		form := struct {
+			Profile Profile `json:"profile"`
+			Rules   *form   `json:"rules,omitzero"`
+		}{Profile: profile}
+		if rules != nil {
+			form.Rules = rules.form()
+		}
+		b, err := canon.Marshal(form)
+		if err != nil {
+			return credentials.Digest{} // cannot happen: the rules were read from text that canon takes
+		}
+		return canon.Digest(DigestContext, b)
+	}
+	for _, profile := range []Profile{Watch, Personal, Strict} {
+		p.digests[profile] = text(profile)
+	}
+	p.digest = text("")
+	return p
+}
+
+type organisation struct {
+	rules   *Rules
+	digests map[Profile]credentials.Digest
+	digest  credentials.Digest
+}
+
+// Digest implements Policy.
+func (p *organisation) Digest() credentials.Digest { return p.digest }
+
+// Decide implements Policy: what the profile and the rules say, then what is
+// left of an Ask that nobody could answer.
+func (p *organisation) Decide(f Facts) Decision {
+	d := p.judge(f)
+	if d.verb == Ask && !f.Channel {
+		d.verb, d.reason = Deny, NoChannel
+	}
+	if f.Profile == Watch && watchable(f) {
+		d = Decision{verb: Allow, reason: Watched, rule: profileRule(Watch), loose: true, would: &judged{d.verb, d.Reason(), d.rule}}
+	}
+	d.policy = p.digests[f.Profile]
+	return d
+}
+
+// Listed implements Policy.
+func (p *organisation) Listed(f Facts) bool {
+	return f.Profile == Watch && watchable(f) || p.judge(f).verb != Deny
+}
+
+// watchable tells whether there is an item that a call could be recorded and let
+// through for. What was never shown has no digest, so not even watch lets it
+// through.
+func watchable(f Facts) bool { return f.Gate > Incomplete && f.Gate <= Cleared }
+
+// judge is the straight line of one decision: floor, permission, cap.
+func (p *organisation) judge(f Facts) Decision {
+	if r := floor(f); r != "" {
+		return Decision{reason: r, rule: profileRule(f.Profile)}
+	}
+	d := p.permit(f)
+	if d.verb < Allow {
+		return d
+	}
+	return capped(d, f)
+}
+
+// floor are the refusals that no rule takes back.
+func floor(f Facts) Reason {
+	if _, err := ParseProfile(string(f.Profile)); err != nil {
+		return UnknownProfile
+	}
+	switch f.Gate {
+	case Cleared:
+	case Incomplete:
+		return ReasonIncomplete
+	case Withheld:
+		return ReasonWithheld
+	case Changed:
+		return ReasonChanged
+	case New:
+		return ReasonNew
+	default:
+		return ReasonNotShown
+	}
+	if f.Tier == labels.Red || !f.Tier.Valid() || f.Tier > labels.Synthesize(f.Standing, f.Content) {
+		return ReasonRed
+	}
+	return ""
+}
+
+// permit is the organisation's layer: the rules where there are any, else the
+// profile.
+func (p *organisation) permit(f Facts) Decision {
+	if p.rules != nil {
+		return p.rules.decide(f.Method, f.Tool)
+	}
+	if f.Profile == Strict {
+		return Decision{reason: NoRule, rule: profileRule(Strict)}
+	}
+	return Decision{verb: Allow, reason: ReasonCleared, rule: profileRule(f.Profile)}
+}
+
+// capped is what becomes of an Allow of an item that is not beyond doubt
+// (RULES.md 20, 23, 31): a text without a clear verdict asks in every profile; a
+// Yellow tool asks in strict only, since in personal the operator's launch line
+// stands for that answer.
+func capped(d Decision, f Facts) Decision {
+	switch {
+	case f.Content < labels.Inspected:
+		return Decision{verb: Ask, reason: Doubtful, rule: profileRule(f.Profile)}
+	case f.Profile == Strict && f.Tier < labels.Green:
+		return Decision{verb: Ask, reason: ProfileAsk, rule: profileRule(Strict)}
+	}
+	return d
+}
+
+func profileRule(p Profile) string {
+	if p == "" {
+		return "profile"
+	}
+	return "profile:" + string(p)
+}
