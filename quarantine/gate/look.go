@@ -1,0 +1,121 @@
+package gate
+
+import (
+	"crypto/sha256"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/pratique-dev/pratique/internal/canon"
+	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/quarantine"
+)
+
+// Look finds an entry by name, by table and never by parsing. The entry comes
+// with every error that is about it, for the record; agents get nothing of it.
+func (s *Surface) Look(kind Kind, name string) (Entry, error) {
+	i, ok := s.index[Key{kind, name}]
+	if !ok {
+		if !s.in.Complete {
+			return Entry{}, ErrIncomplete
+		}
+		return Entry{}, ErrNotShown
+	}
+	e := s.entries[i]
+	if s.in.UnsafeWatch && e.State != policy.NotShown {
+		return e, nil
+	}
+	return e, stateErr(e.State)
+}
+
+// Readable finds what opens a URI: the resource that is listed under it, a
+// template that was shown and gives it, or the upstream's own link in a result
+// (RULES.md 4). A listed resource goes first, so that what is withheld is not read
+// by another way.
+func (s *Surface) Readable(uri string) (Entry, error) {
+	if e, err := s.Look(Resource, uri); e.Kind == Resource && e.State != policy.NotShown || err == ErrIncomplete {
+		return e, err
+	} else if e.Kind == Resource && e.Listed != policy.Cleared {
+		return e, ErrNotShown
+	}
+	if s.in.Linked != nil && s.in.Linked(uri) {
+		return s.link(uri), nil
+	}
+	for _, b := range s.templates {
+		e := &s.entries[b.i]
+		if e.State == policy.Cleared && b.t.Match(uri) {
+			return *e, nil
+		}
+	}
+	return Entry{}, ErrNotShown
+}
+
+// link is the entry of a URI that nobody listed: its digest is over the URI, its
+// content nothing that was inspected but the address.
+func (s *Surface) link(uri string) Entry {
+	e := Entry{State: policy.Cleared, Listed: policy.Cleared, Standing: s.in.Standing, Content: labels.Inspected, Effect: labels.Read, Link: true}
+	e.Key = Key{Resource, uri}
+	e.Verdict = quarantine.Clear
+	e.Digest = canon.Digest("pratique/item/link/v1", []byte(uri))
+	return e
+}
+
+// Pass is the permission to call an item once with exactly these params. The
+// entry must be cleared in this very surface under the digest that the agent was
+// shown, and the params must name it.
+func (s *Surface) Pass(e Entry, method string, params []byte) (Pass, error) {
+	now, err := s.named(e, method, params)
+	if err != nil {
+		return Pass{}, err
+	}
+	if now.Digest != e.Digest || now.Tool != e.Tool || now.Gen != e.Gen {
+		return Pass{}, ErrChanged
+	}
+	if !s.in.Complete {
+		return Pass{}, ErrIncomplete
+	}
+	if !s.in.UnsafeWatch && now.State != policy.Cleared {
+		return Pass{}, stateErr(now.State)
+	}
+	return Pass{&pass{method: method, params: sha256.Sum256(params), item: now.Digest}}, nil
+}
+
+// named finds the entry again by what the params say, so that no call is judged
+// under one name and made under another.
+func (s *Surface) named(e Entry, method string, params []byte) (Entry, error) {
+	var p struct {
+		Name *string `json:"name"`
+		URI  *string `json:"uri"`
+		Ref  *struct {
+			Type string `json:"type"`
+			Name string `json:"name"`
+			URI  string `json:"uri"`
+		} `json:"ref"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return Entry{}, ErrOtherItem
+	}
+	key := Key{}
+	switch {
+	case method == "tools/call" && p.Name != nil:
+		key = Key{Tool, *p.Name}
+	case method == "prompts/get" && p.Name != nil:
+		key = Key{Prompt, *p.Name}
+	case method == "completion/complete" && p.Ref != nil && p.Ref.Type == "ref/prompt":
+		key = Key{Prompt, p.Ref.Name}
+	case method == "completion/complete" && p.Ref != nil && p.Ref.Type == "ref/resource":
+		if key = (Key{Template, p.Ref.URI}); e.Kind == Resource {
+			key.Kind = Resource
+		}
+	case p.URI != nil && (method == "resources/read" || method == "resources/subscribe" || method == "resources/unsubscribe"):
+		now, err := s.Readable(*p.URI)
+		if err == nil && now.Key != e.Key {
+			return now, ErrOtherItem
+		}
+		return now, err
+	}
+	if key != e.Key || key.Kind == "" {
+		return Entry{}, ErrOtherItem
+	}
+	return s.Look(key.Kind, key.Name)
+}
