@@ -52,17 +52,8 @@ type Move struct {
 	Verdict quarantine.Verdict
 }
 
-// Shown is what one agent was shown of one upstream, by its last list of each
-// kind. It is shared and never changed in place.
-type Shown struct {
-	Items map[Key]credentials.Digest
-}
-
-// At is the digest under which an item was shown; ok is false for what was not.
-func (s *Shown) At(k Key) (d credentials.Digest, ok bool) {
-	if s == nil {
-		return d, false
-	}
-	d, ok = s.Items[k]
-	return d, ok
+// Shown knows what one agent was shown of one upstream. Its answers change as the
+// agent lists; an error shuts everything.
+type Shown interface {
+	Shown(k Key) (d credentials.Digest, ok bool, err error)
 }

@@ -22,29 +22,53 @@ func (s *Surface) Look(kind Kind, name string) (Entry, error) {
 		return Entry{}, ErrNotShown
 	}
 	e := s.entries[i]
-	if s.in.UnsafeWatch && e.State != policy.NotShown {
+	err := s.towards(&e)
+	if s.in.UnsafeWatch && e.State != policy.NotShown && e.State != policy.Incomplete {
 		return e, nil
 	}
-	return e, stateErr(e.State)
+	return e, err
 }
 
-// Readable finds what opens a URI: the resource that is listed under it, a
-// template that was shown and gives it, or the upstream's own link in a result
+// towards says where the entry stands for this agent.
+func (s *Surface) towards(e *Entry) error {
+	e.State = policy.NotShown
+	if s.in.Shown == nil {
+		return ErrNotShown
+	}
+	d, ok, err := s.in.Shown.Shown(e.Key)
+	switch {
+	case err != nil:
+		return err
+	case e.Listed == policy.Incomplete:
+		e.State = policy.Incomplete
+	case !ok:
+	case d != e.Digest && e.Listed == policy.Cleared:
+		e.State = policy.Changed
+	default:
+		e.State = e.Listed
+	}
+	return stateErr(e.State)
+}
+
+// Readable finds what opens a URI: the resource that is listed under it, the
+// upstream's own link in a result, or a template that was shown and gives it
 // (RULES.md 4). A listed resource goes first, so that what is withheld is not read
 // by another way.
 func (s *Surface) Readable(uri string) (Entry, error) {
-	if e, err := s.Look(Resource, uri); e.Kind == Resource && e.State != policy.NotShown || err == ErrIncomplete {
-		return e, err
-	} else if e.Kind == Resource && e.Listed != policy.Cleared {
-		return e, ErrNotShown
+	listed, err := s.Look(Resource, uri)
+	if err == nil || err == ErrIncomplete || listed.Kind != "" && (listed.Listed != policy.Cleared || listed.State != policy.NotShown) {
+		return listed, err
 	}
 	if s.in.Linked != nil && s.in.Linked(uri) {
 		return s.link(uri), nil
 	}
 	for _, b := range s.templates {
-		e := &s.entries[b.i]
-		if e.State == policy.Cleared && b.t.Match(uri) {
-			return *e, nil
+		if !b.t.Match(uri) {
+			continue
+		}
+		e := s.entries[b.i]
+		if s.towards(&e) == nil {
+			return e, nil
 		}
 	}
 	return Entry{}, ErrNotShown
@@ -64,6 +88,7 @@ func (s *Surface) link(uri string) Entry {
 // entry must be cleared in this very surface under the digest that the agent was
 // shown, and the params must name it.
 func (s *Surface) Pass(e Entry, method string, params []byte) (Pass, error) {
+	epoch := s.in.Epoch.at(e.Kind)
 	now, err := s.named(e, method, params)
 	if err != nil {
 		return Pass{}, err
@@ -77,7 +102,7 @@ func (s *Surface) Pass(e Entry, method string, params []byte) (Pass, error) {
 	if !s.in.UnsafeWatch && now.State != policy.Cleared {
 		return Pass{}, stateErr(now.State)
 	}
-	return Pass{&pass{method: method, params: sha256.Sum256(params), item: now.Digest}}, nil
+	return Pass{&pass{method: method, params: sha256.Sum256(params), item: now.Digest, epoch: epoch}}, nil
 }
 
 // named finds the entry again by what the params say, so that no call is judged

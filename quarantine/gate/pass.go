@@ -13,6 +13,7 @@ var (
 	ErrNoPass    = errors.New("gate: no pass")
 	ErrSpent     = errors.New("gate: the pass was used before")
 	ErrOtherCall = errors.New("gate: the pass is for another call")
+	ErrMoved     = errors.New("gate: the upstream may have changed since the pass was made") // nothing was sent; ask again
 )
 
 // A Pass is the permission of one call: this method, these bytes, once. Only a
@@ -26,7 +27,38 @@ type pass struct {
 	method string
 	params [sha256.Size]byte
 	item   credentials.Digest
+	epoch  stamp
 	spent  atomic.Bool
+}
+
+// An Epoch counts the times at which an upstream may have changed, by kind of
+// item. A pass ends with the epoch that it was made in, so that none reaches a
+// server, or a state of it, that it was not made for (RULES.md 7). The zero value
+// is ready.
+type Epoch struct {
+	n [len(Kinds) + 1]atomic.Uint64
+}
+
+type stamp struct {
+	n  *atomic.Uint64
+	at uint64
+}
+
+// Move ends the epoch for a kind; an empty kind means all.
+func (e *Epoch) Move(kind Kind) {
+	for i := range e.n {
+		if kind == "" || i == kind.rank() {
+			e.n[i].Add(1)
+		}
+	}
+}
+
+func (e *Epoch) at(kind Kind) stamp {
+	if e == nil {
+		return stamp{}
+	}
+	n := &e.n[kind.rank()]
+	return stamp{n, n.Load()}
 }
 
 // Spend uses the pass up for a call with exactly these params bytes.
@@ -36,6 +68,9 @@ func (p Pass) Spend(method string, params []byte) error {
 	}
 	if p.p.method != method || p.p.params != sha256.Sum256(params) {
 		return ErrOtherCall
+	}
+	if p.p.epoch.n != nil && p.p.epoch.n.Load() != p.p.epoch.at {
+		return ErrMoved
 	}
 	if !p.p.spent.CompareAndSwap(false, true) {
 		return ErrSpent

@@ -37,7 +37,8 @@ type Input struct {
 	Complete   bool     // every list was read to its end
 	Items      []Judged // of all kinds, in any order
 	Baseline   *Baseline
-	Shown      *Shown
+	Shown      Shown                        // nil: nothing was shown
+	Epoch      *Epoch                       // ends passes when the upstream may have changed; nil: never
 	Standing   labels.Standing              // of the place: what an item has that nobody registered
 	Registered map[string]*Row              // tools that a registrant of this attested origin signed, by name
 	Uncovered  map[string]bool              // tools whose names the origin's topology gives to nobody here
@@ -53,7 +54,7 @@ type Input struct {
 // what it says holds for the surface that it was taken from.
 type Entry struct {
 	Judged
-	State    policy.State // towards this agent: Cleared only if it was shown with this digest
+	State    policy.State // towards this agent, from Look and Readable only: Cleared if it was shown with this digest
 	Listed   policy.State // without regard to what was shown: only Cleared is listed
 	Standing labels.Standing
 	Content  labels.Content
@@ -92,7 +93,8 @@ func stateErr(s policy.State) error {
 }
 
 // A Surface is everything that one agent can read of one upstream, judged. It is
-// an immutable value, and the only maker of passes.
+// an immutable value, and the only maker of passes; what the agent was shown is
+// asked for at each look-up.
 //
 // Its order is by kind, then by the bytes of the name: it depends on nothing but
 // the items themselves, so that it is the same for every agent, after every
@@ -125,18 +127,8 @@ func Build(in Input) *Surface {
 			}
 		}
 	}
-	s.show(in.Shown)
+	s.digest = s.sum()
 	return s
-}
-
-// With is the same surface for an agent that was shown something else. It costs
-// no judgement.
-func (s *Surface) With(shown *Shown) *Surface {
-	n := *s
-	n.in.Shown = shown
-	n.entries = slices.Clone(s.entries)
-	n.show(shown)
-	return &n
 }
 
 // merge sorts the items and folds those of one name into one. What is there twice
@@ -236,32 +228,27 @@ func contentOf(v quarantine.Verdict) labels.Content {
 	return labels.Uninspected
 }
 
-// show says what each entry is towards an agent that was shown these digests.
-func (s *Surface) show(shown *Shown) {
+// sum digests what a list may return.
+func (s *Surface) sum() (d credentials.Digest) {
 	h := sha256.New()
 	h.Write([]byte("pratique/surface/v1\x00"))
 	for i := range s.entries {
 		e := &s.entries[i]
-		e.State = e.Listed
-		if d, ok := shown.At(e.Key); !ok {
-			e.State = policy.NotShown
-		} else if d != e.Digest && e.Listed == policy.Cleared {
-			e.State = policy.Changed
+		if e.Listed != policy.Cleared {
+			continue
 		}
-		if e.State == policy.Cleared {
-			var n [4]byte
-			binary.BigEndian.PutUint32(n[:], uint32(len(e.Name)))
-			h.Write([]byte{byte(e.Kind.rank())})
-			h.Write(n[:])
-			h.Write([]byte(e.Name))
-			h.Write(e.Digest[:])
-		}
+		var n [4]byte
+		binary.BigEndian.PutUint32(n[:], uint32(len(e.Name)))
+		h.Write([]byte{byte(e.Kind.rank())})
+		h.Write(n[:])
+		h.Write([]byte(e.Name))
+		h.Write(e.Digest[:])
 	}
-	h.Sum(s.digest[:0])
+	h.Sum(d[:0])
+	return d
 }
 
-// Digest is over kind, name and digest of everything that this agent was shown
-// and may use.
+// Digest is over kind, name and digest of everything that may be listed.
 func (s *Surface) Digest() credentials.Digest { return s.digest }
 
 // Complete tells whether every list was read to its end.
