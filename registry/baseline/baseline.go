@@ -10,7 +10,6 @@ import (
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/labels"
-	"github.com/pratique-dev/pratique/quarantine"
 )
 
 // Errors of baselines. On each of them nothing of the upstream may be shown.
@@ -86,7 +85,7 @@ type Pending struct {
 	Digest  credentials.Digest `json:"digest"`
 	Raw     jsontext.Value     `json:"raw"`          // canonical JSON, whole
 	Was     credentials.Digest `json:"was,omitzero"` // what is accepted; zero: nothing
-	Verdict quarantine.Verdict `json:"verdict"`      // of the inspector, when it was seen
+	Verdict string             `json:"verdict"`      // of the inspector when it was seen, by its name
 	At      int64              `json:"at"`           // milliseconds since the epoch
 }
 

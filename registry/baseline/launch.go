@@ -6,11 +6,23 @@
 package baseline
 
 import (
-	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io"
 	"maps"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/internal/canon"
 	"github.com/pratique-dev/pratique/internal/origin"
 )
 
@@ -35,7 +47,13 @@ func (l *Launch) Equal(o *Launch) bool {
 }
 
 // Digest is what an operator's act names the launch by.
-func (l *Launch) Digest() credentials.Digest { panic("not yet") }
+func (l *Launch) Digest() credentials.Digest {
+	raw, err := json.Marshal(l, json.Deterministic(true))
+	if err != nil { // a struct of texts and digests: only invalid UTF-8 in an argument
+		return credentials.Digest{}
+	}
+	return canon.Digest("pratique/launch/v1", raw)
+}
 
 // A Command is a launch as it was configured.
 type Command struct {
@@ -44,11 +62,75 @@ type Command struct {
 	Env  []string // NAME=value: all that the process gets
 }
 
-// Pin resolves and hashes what the command starts.
-func (s *Store) Pin(ctx context.Context, c Command) (*Launch, error) { panic("not yet") }
+// ErrCommand says that a command cannot be pinned, hence not be started.
+var ErrCommand = errors.New("baseline: the command of the upstream cannot be started")
+
+// folder is the absolute folder that the command runs in.
+func (c *Command) folder() (string, error) {
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrCommand, err)
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return dir, nil
+}
 
 // Place is the origin of a stdio upstream. With a name of the operator's it is
 // that name's, so that whatever else changes is a changed launch; without one it
 // follows from command line and folder, so that the same line is the same place
-// at every start, and another line is another place.
-func (s *Store) Place(name string, c Command) (origin.Origin, error) { panic("not yet") }
+// at every start, and another line is another place. The line itself, which may
+// hold secrets, cannot be found from it.
+func (s *Store) Place(name string, c Command) (origin.Origin, error) {
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
+		return origin.Origin{}, fmt.Errorf("%w: none was given", ErrCommand)
+	}
+	if name != "" {
+		return origin.Parse("stdio:" + name)
+	}
+	dir, err := c.folder()
+	if err != nil {
+		return origin.Origin{}, err
+	}
+	sum := s.keyed("pratique/place/v1", append([]string{dir}, c.Argv...)...)
+	return origin.Parse("stdio:" + shortName(c.Argv) + "@" + lowerBase32.EncodeToString(sum[:10]))
+}
+
+var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// keyed is a digest of texts under the folder's secret.
+func (s *Store) keyed(context string, texts ...string) (d credentials.Digest) {
+	h := hmac.New(sha256.New, s.secret)
+	for _, t := range append([]string{context}, texts...) {
+		fmt.Fprintf(h, "%d:", len(t))
+		io.WriteString(h, t)
+	}
+	h.Sum(d[:0])
+	return d
+}
+
+// shortName is a word for a command line, for people: the package that a launcher
+// is told to run, or the script, or the program.
+func shortName(argv []string) string {
+	best := filepath.Base(argv[0])
+	if launchers[program(argv[0])] || interpreters[program(argv[0])] {
+		for _, a := range argv[1:] {
+			if !strings.HasPrefix(a, "-") && !subcommands[a] {
+				best = path.Base(filepath.ToSlash(a))
+				break
+			}
+		}
+	}
+	best, _, _ = strings.Cut(best, "@")
+	clean := strings.Map(func(r rune) rune {
+		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r)) {
+			return r
+		}
+		return '-'
+	}, best)
+	if clean = strings.Trim(clean[:min(len(clean), 64)], "-."); clean == "" {
+		return "server"
+	}
+	return clean
+}

@@ -2,7 +2,13 @@ package baseline
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
@@ -28,22 +34,172 @@ type Options struct {
 
 // A Store is the folder of the baselines. It is safe for concurrent use, by
 // several processes too.
-type Store struct{}
+type Store struct {
+	opt    Options
+	folder folder
+	secret []byte // keys the digests of values, and the names of places
+
+	mu     sync.Mutex // owns places; each place has a lock of its own
+	places map[string]*place
+}
+
+// A place is what this process holds of one upstream's file.
+type place struct {
+	name string // of the file
+
+	mu   sync.Mutex
+	tag  tag // of the file as it was read; nil: never
+	sum  [sha256.Size]byte
+	base *Baseline
+	err  error
+	high uint64 // the highest revision that this process saw
+	acts map[string]verified
+	rate bucket
+}
 
 // Open opens the folder, and makes it where it is missing.
-func Open(dir string, o Options) (*Store, error) { panic("not yet") }
+func Open(dir string, o Options) (*Store, error) {
+	d, err := openDisk(dir)
+	if err != nil {
+		return nil, fmt.Errorf("baseline: %w", err)
+	}
+	return newStore(d, o)
+}
 
 // NewMemory is a store without a folder, for tests: what survives is the store.
-func NewMemory(o Options) *Store { panic("not yet") }
+func NewMemory(o Options) *Store {
+	s, err := newStore(&memory{}, o)
+	if err != nil { // only randomness can fail
+		panic(err)
+	}
+	return s
+}
+
+func newStore(f folder, o Options) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	s := &Store{opt: o, folder: f, places: map[string]*place{}}
+	var err error
+	if s.secret, err = f.secret(o.Rand); err != nil {
+		return nil, fmt.Errorf("baseline: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Store) place(origin string) *place {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.places[origin]
+	if p == nil {
+		sum := sha256.Sum256([]byte("pratique/surface-file/v1\x00" + origin))
+		p = &place{name: hex.EncodeToString(sum[:16]) + fileSuffix, rate: newBucket(s.opt.Now())}
+		s.places[origin] = p
+	}
+	return p
+}
 
 // Get is the upstream's baseline now: shared, immutable, read again only when
 // the file has changed. ErrDamaged: nothing of the upstream may be shown. An
 // upstream that was never seen has an empty one of revision 0.
-func (s *Store) Get(origin string) (*Baseline, error) { panic("not yet") }
+func (s *Store) Get(origin string) (*Baseline, error) {
+	p := s.place(origin)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return s.read(origin, p)
+}
+
+// read is Get with the place locked.
+func (s *Store) read(origin string, p *place) (*Baseline, error) {
+	if p.tag != nil && p.tag.fresh(s.folder, p.name) {
+		return p.base, p.err
+	}
+	data, t, err := s.folder.read(p.name)
+	if err != nil {
+		p.tag = nil
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	sum := sha256.Sum256(data)
+	same := p.tag != nil && sum == p.sum && p.err == nil
+	p.tag, p.sum = t, sum
+	if same {
+		return p.base, nil
+	}
+	p.base, p.err = s.decode(origin, p, data)
+	if p.err == nil && p.base.revision < p.high {
+		p.base, p.err = nil, fmt.Errorf("%w: revision %d after %d", ErrDamaged, p.base.revision, p.high)
+	}
+	if p.err == nil {
+		p.high = p.base.revision
+	}
+	return p.base, p.err
+}
 
 // Update changes a baseline under a lock between processes. What change did to
 // the draft is durable when Update returns nil; where change returns an error, or
 // changed nothing, nothing is written. It returns the baseline that then holds.
 func (s *Store) Update(ctx context.Context, origin string, change func(*Draft) error) (*Baseline, error) {
-	panic("not yet")
+	p := s.place(origin)
+	unlock, err := s.folder.lock(ctx, p.name)
+	if err != nil {
+		return nil, fmt.Errorf("baseline: %w", err)
+	}
+	defer unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tag = nil // under the lock the file decides, not its date
+	b, err := s.read(origin, p)
+	if err != nil {
+		return nil, err
+	}
+	d := newDraft(s, p, b)
+	if err := change(d); err != nil {
+		return b, err
+	}
+	if d.failed != nil {
+		return b, d.failed
+	}
+	if !d.changed {
+		return b, nil
+	}
+	d.revision++
+	data, err := s.encode(&d.Baseline)
+	if err != nil {
+		return b, err
+	}
+	p.tag = nil // whatever comes of the write, the file is read again
+	if err := s.folder.write(p.name, data); err != nil {
+		return b, fmt.Errorf("baseline: %w", err)
+	}
+	return s.read(origin, p)
+}
+
+// Origins are the origins that have a baseline, in no order. One that does not
+// read is left out of the list and in the error.
+func (s *Store) Origins() ([]string, error) {
+	names, err := s.folder.list()
+	if err != nil {
+		return nil, fmt.Errorf("baseline: %w", err)
+	}
+	var out []string
+	var bad error
+	for _, n := range names {
+		data, _, err := s.folder.read(n)
+		if err == nil && data == nil {
+			continue
+		}
+		var o string
+		if err == nil {
+			o, err = originOf(data)
+		}
+		if err != nil {
+			bad = errors.Join(bad, fmt.Errorf("%w: %s: %w", ErrDamaged, n, err))
+			continue
+		}
+		out = append(out, o)
+	}
+	return out, bad
 }
