@@ -1,6 +1,10 @@
 package mcp
 
-import "io"
+import (
+	"bytes"
+	"io"
+	"sync"
+)
 
 // A LineKind says what a line is at first sight.
 type LineKind uint8
@@ -19,33 +23,75 @@ type Line struct {
 	Seen *Skimmed // if Long: what could be read in passing
 }
 
-// Skimmed is what was read in passing of a text that was too long to keep. The id
-// is the one of the outermost object, wherever in it that stands; empty if there
-// is none, or more than one.
-type Skimmed struct {
-	Bytes int64
-	Shape Shape
-	ID    ID
-}
-
 // A LineReader reads newline-delimited frames (the stdio transport). Its memory is
 // bounded by the limit, whatever is sent.
-type LineReader struct{}
+type LineReader struct {
+	src lineSource
+	max int
+}
 
 // NewLineReader reads from r. Only lim.Bytes counts.
-func NewLineReader(r io.Reader, lim Limits) *LineReader { panic("to be written") }
+func NewLineReader(r io.Reader, lim Limits) *LineReader {
+	return &LineReader{src: newLineSource(r, false), max: lim.filled().Bytes}
+}
 
 // Read returns the next line that is not blank. An error is the reader's; io.EOF
 // at the end, after a last line that may lack its newline.
-func (r *LineReader) Read() (Line, error) { panic("to be written") }
+func (r *LineReader) Read() (Line, error) {
+	for {
+		line, over, err := r.src.next(r.max + 1) // one more for a carriage return
+		if err != nil {
+			return Line{}, err
+		}
+		if !over {
+			line = bytes.TrimSuffix(line, []byte{'\r'})
+			over = len(line) > r.max
+		}
+		if over {
+			var s skim
+			s.feed(line)
+			line = nil
+			r.src.drain(s.feed)
+			return Line{Kind: Long, Seen: s.seen()}, nil
+		}
+		start := skipSpace(line, 0)
+		switch {
+		case start == len(line):
+			continue
+		case line[start] == '{', line[start] == '[':
+			return Line{Kind: Text, Data: line}, nil
+		}
+		return Line{Kind: Noise, Data: line}, nil
+	}
+}
+
+// keptBuffer is the largest buffer that a writer keeps for its next frame.
+const keptBuffer = 64 << 10
 
 // A LineWriter writes newline-delimited frames, each with one Write of the
 // writer below. It may be used by several goroutines at once.
-type LineWriter struct{}
+type LineWriter struct {
+	mu  sync.Mutex // holds what follows, and the order on w
+	w   io.Writer
+	buf []byte
+	err error
+}
 
 // NewLineWriter writes to w.
-func NewLineWriter(w io.Writer) *LineWriter { panic("to be written") }
+func NewLineWriter(w io.Writer) *LineWriter { return &LineWriter{w: w} }
 
 // Write writes one frame. After an error the stream may hold half a line: every
 // further Write returns that error.
-func (w *LineWriter) Write(f Frame) error { panic("to be written") }
+func (w *LineWriter) Write(f Frame) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	w.buf = append(f.Append(w.buf[:0]), '\n')
+	_, w.err = w.w.Write(w.buf)
+	if cap(w.buf) > keptBuffer {
+		w.buf = nil
+	}
+	return w.err
+}

@@ -17,6 +17,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/pratique-dev/pratique/gateway"
 	"github.com/pratique-dev/pratique/gateway/mcp"
 )
@@ -63,6 +65,17 @@ type Limits struct {
 	Grace     time.Duration // how long open requests go on after an agent on stdio closed its end; 5 s
 }
 
+// The reasons of a Drop, in the record.
+const (
+	dropOrphan  = "orphan_answer"        // an answer to a question that is not open
+	dropNoID    = "no_id"                // a request's method in a frame without an id
+	dropBatch   = "batch"                // an array of frames where the revision has none
+	dropNotice  = "unknown_notification" // a notification that agents do not send
+	dropBroken  = "unreadable"           // a notification or an answer that is no frame
+	dropTwice   = "id_in_use"            // a request with the id of one that is open
+	dropTooMany = "too_many_open"
+)
+
 // The seams to the gateway, so that tests can stand in for it. of adapts the
 // real one.
 type (
@@ -80,6 +93,7 @@ type (
 		Handle(ctx context.Context, f mcp.Frame, peer gateway.Peer) mcp.Frame
 		Notice(ctx context.Context, f mcp.Frame)
 		Drop(reason string, f mcp.Frame)
+		ParamHeaders(f mcp.Frame) ([]mcp.ParamHeader, jsontext.Value)
 	}
 	life interface {
 		Welcome() mcp.Welcome
