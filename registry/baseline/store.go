@@ -8,11 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/credentials/envelope"
+	"github.com/pratique-dev/pratique/internal/shelf"
 )
 
 // Options are what a store needs beside its folder.
@@ -36,7 +39,7 @@ type Options struct {
 // several processes too.
 type Store struct {
 	opt    Options
-	folder folder
+	files  shelf.Shelf
 	secret []byte // keys the digests of values, and the names of places
 
 	mu     sync.Mutex // owns places; each place has a lock of its own
@@ -48,7 +51,7 @@ type place struct {
 	name string // of the file
 
 	mu   sync.Mutex
-	tag  tag // of the file as it was read; nil: never
+	tag  shelf.Tag // of the file as it was read; nil: never
 	sum  [sha256.Size]byte
 	base *Baseline
 	err  error
@@ -59,36 +62,76 @@ type place struct {
 
 // Open opens the folder, and makes it where it is missing.
 func Open(dir string, o Options) (*Store, error) {
-	d, err := openDisk(dir)
+	f, err := shelf.Open(dir)
 	if err != nil {
 		return nil, fmt.Errorf("baseline: %w", err)
 	}
-	return newStore(d, o)
+	return newStore(f, o)
 }
 
 // NewMemory is a store without a folder, for tests: what survives is the store.
 func NewMemory(o Options) *Store {
-	s, err := newStore(&memory{}, o)
+	s, err := newStore(shelf.Memory(), o)
 	if err != nil { // only randomness can fail
 		panic(err)
 	}
 	return s
 }
 
-func newStore(f folder, o Options) (*Store, error) {
+func newStore(f shelf.Shelf, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Reader
 	}
-	s := &Store{opt: o, folder: f, places: map[string]*place{}}
+	s := &Store{opt: o, files: f, places: map[string]*place{}}
 	var err error
-	if s.secret, err = f.secret(o.Rand); err != nil {
+	if s.secret, err = s.openSecret(); err != nil {
 		return nil, fmt.Errorf("baseline: %w", err)
 	}
 	return s, nil
 }
+
+const (
+	fileSuffix = ".surface"
+	secretFile = "secret"
+	secretSize = 32
+
+	maxFile = 192 << 20 // bytes; far above what encode lets out
+)
+
+// openSecret reads the folder's secret. It is made once, before the first
+// baseline: a folder that has baselines but no secret has lost something.
+func (s *Store) openSecret() ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	unlock, err := s.files.Lock(ctx, secretFile)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	key, _, err := s.files.Read(secretFile, secretSize)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(key) == secretSize:
+		return key, nil
+	case key != nil:
+		return nil, fmt.Errorf("%w: the file %s has not %d bytes", ErrDamaged, secretFile, secretSize)
+	}
+	names, err := s.files.List()
+	if err != nil || slices.ContainsFunc(names, isSurface) {
+		return nil, errors.Join(fmt.Errorf("%w: the file %s is missing", ErrDamaged, secretFile), err)
+	}
+	key = make([]byte, secretSize)
+	if _, err := io.ReadFull(s.opt.Rand, key); err != nil {
+		return nil, err
+	}
+	return key, s.files.Write(secretFile, key)
+}
+
+func isSurface(name string) bool { return strings.HasSuffix(name, fileSuffix) }
 
 func (s *Store) place(origin string) *place {
 	s.mu.Lock()
@@ -114,10 +157,10 @@ func (s *Store) Get(origin string) (*Baseline, error) {
 
 // read is Get with the place locked.
 func (s *Store) read(origin string, p *place) (*Baseline, error) {
-	if p.tag != nil && p.tag.fresh(s.folder, p.name) {
+	if p.tag != nil && p.tag.Fresh() {
 		return p.base, p.err
 	}
-	data, t, err := s.folder.read(p.name)
+	data, t, err := s.files.Read(p.name, maxFile)
 	if err != nil {
 		p.tag = nil
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -143,7 +186,7 @@ func (s *Store) read(origin string, p *place) (*Baseline, error) {
 // changed nothing, nothing is written. It returns the baseline that then holds.
 func (s *Store) Update(ctx context.Context, origin string, change func(*Draft) error) (*Baseline, error) {
 	p := s.place(origin)
-	unlock, err := s.folder.lock(ctx, p.name)
+	unlock, err := s.files.Lock(ctx, p.name)
 	if err != nil {
 		return nil, fmt.Errorf("baseline: %w", err)
 	}
@@ -171,7 +214,7 @@ func (s *Store) Update(ctx context.Context, origin string, change func(*Draft) e
 		return b, err
 	}
 	p.tag = nil // whatever comes of the write, the file is read again
-	if err := s.folder.write(p.name, data); err != nil {
+	if err := s.files.Write(p.name, data); err != nil {
 		return b, fmt.Errorf("baseline: %w", err)
 	}
 	return s.read(origin, p)
@@ -180,14 +223,17 @@ func (s *Store) Update(ctx context.Context, origin string, change func(*Draft) e
 // Origins are the origins that have a baseline, in no order. One that does not
 // read is left out of the list and in the error.
 func (s *Store) Origins() ([]string, error) {
-	names, err := s.folder.list()
+	names, err := s.files.List()
 	if err != nil {
 		return nil, fmt.Errorf("baseline: %w", err)
 	}
 	var out []string
 	var bad error
 	for _, n := range names {
-		data, _, err := s.folder.read(n)
+		if !isSurface(n) {
+			continue
+		}
+		data, _, err := s.files.Read(n, maxFile)
 		if err == nil && data == nil {
 			continue
 		}
