@@ -14,6 +14,7 @@ package serve
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"time"
 
@@ -40,6 +41,8 @@ type Options struct {
 	Anonymous *gateway.Agent
 	// Name is the agent's name for a launch on stdio. Default "stdio".
 	Name string
+	// Random is where session ids come from. Nil: crypto/rand.
+	Random io.Reader
 	// Log gets what is dropped and why, in words of ours. Nil: nothing.
 	Log *slog.Logger
 
@@ -93,6 +96,8 @@ type (
 		Handle(ctx context.Context, f mcp.Frame, peer gateway.Peer) mcp.Frame
 		Notice(ctx context.Context, f mcp.Frame)
 		Drop(reason string, f mcp.Frame)
+	}
+	mirror interface {
 		ParamHeaders(f mcp.Frame) ([]mcp.ParamHeader, jsontext.Value)
 	}
 	life interface {
