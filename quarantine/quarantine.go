@@ -6,7 +6,10 @@
 // it.
 package quarantine
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // A Verdict is what an inspector says of a specimen. The zero value is no
 // verdict at all, which is never clear: late, failed and missing inspections
@@ -28,6 +31,7 @@ type Category string
 // The categories of the structural inspector.
 const (
 	Invisible  Category = "invisible"  // zero-width, tag, variation and bidirectional characters outside of their honest uses
+	Lookalike  Category = "lookalike"  // letters of another script inside a word, to look like it
 	Control    Category = "control"    // control characters, terminal escapes
 	Prose      Category = "prose"      // sentences where a name or an identifier belongs
 	Override   Category = "override"   // wording that orders the reader: ignore, before any other tool, do not tell
@@ -120,3 +124,40 @@ func rank(v Verdict) int {
 		return 1
 	}
 }
+
+// ErrVerdict says that a text names no verdict.
+var ErrVerdict = errors.New("verdict is not one of missing, clear, suspect, hostile")
+
+// ParseVerdict reads the text form.
+func ParseVerdict(s string) (Verdict, error) {
+	for i, n := range verdictNames {
+		if n == s {
+			return Verdict(i), nil
+		}
+	}
+	return Missing, ErrVerdict
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (v Verdict) MarshalText() ([]byte, error) {
+	if int(v) >= len(verdictNames) {
+		return nil, ErrVerdict
+	}
+	return []byte(v.String()), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler; on error v becomes Missing.
+func (v *Verdict) UnmarshalText(b []byte) (err error) {
+	*v, err = ParseVerdict(string(b))
+	return err
+}
+
+// Kinds lists the kinds of places.
+func Kinds() []Kind {
+	return []Kind{KindName, KindTitle, KindDescription, KindValue, KindURI, KindInstruction, KindResult, KindMessage}
+}
+
+// Returned tells whether the place is in what an upstream returns or says
+// during a call, where coloured logs, quoted attacks and pasted text are honest;
+// everything else is metadata.
+func (k Kind) Returned() bool { return k == KindResult || k == KindMessage }

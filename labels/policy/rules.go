@@ -1,24 +1,115 @@
 package policy
 
-import "errors"
+import (
+	"slices"
 
-// Errors of a rule file. They name the rule or the line, never more of the file.
-var ErrRules = errors.New("policy file")
+	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/internal/canon"
+)
 
-// Rules are an operator's rules for one organisation, from a file. They are
-// immutable.
+// Rules are an operator's rules for one organisation, as Load read them. They are
+// immutable. Their order does not matter: never beats ask beats allow, and
+// nothing matching means Deny.
 type Rules struct {
-	rules []rule
-	index map[string][]int // by name; "*" is any
+	rules  []rule // sorted by name
+	index  map[string][]int
+	digest credentials.Digest
 }
 
+// Any is the word for every name, in rules. It stands alone: patterns of names
+// are not part of this format, and a rule that seems to use one is refused.
+const Any = "*"
+
+// A rule permits, asks for or forbids some names in some methods.
 type rule struct {
 	name    string
-	verb    Verb // Deny is never
-	names   []string
-	methods []string // nil: tools/call for allow, every method for ask and never
+	verb    Verb     // Deny is never
+	names   []string // sorted
+	methods []string // sorted; nil: see covers
 }
 
+// callMethods are the methods that carry agent-chosen values upstream, and so
+// are decided (RULES.md 4).
+var callMethods = []string{
+	"completion/complete", "prompts/get", "resources/read", "resources/subscribe", "resources/unsubscribe", "tools/call",
+}
+
+// Methods lists the methods that rules can name.
+func Methods() []string { return slices.Clone(callMethods) }
+
+// covers tells whether the rule speaks of the method. A rule that names no
+// method is read in the way that permits less: an allow is about tools/call
+// alone, an ask or a never about every method.
+func (r *rule) covers(method string) bool {
+	if r.methods == nil {
+		return r.verb != Allow || method == "tools/call"
+	}
+	return slices.Contains(r.methods, method)
+}
+
+// Len is how many rules there are.
+func (r *Rules) Len() int { return len(r.rules) }
+
+// Digest names the rules by what they say: order, comments and spelling of the
+// file do not matter.
+func (r *Rules) Digest() credentials.Digest { return r.digest }
+
+// newRules sorts and indexes. The names of rules are unique.
+func newRules(list []rule) (*Rules, error) {
+	r := &Rules{rules: list, index: map[string][]int{}}
+	for i := range list {
+		slices.Sort(list[i].names)
+		slices.Sort(list[i].methods)
+	}
+	slices.SortFunc(list, func(a, b rule) int {
+		if a.name < b.name {
+			return -1
+		}
+		return 1
+	})
+	for i, rl := range list {
+		for _, n := range rl.names {
+			r.index[n] = append(r.index[n], i)
+		}
+	}
+	b, err := canon.Marshal(r.form())
+	if err != nil {
+		return nil, err
+	}
+	r.digest = canon.Digest(DigestContext+"/rules", b)
+	return r, nil
+}
+
+// decide looks the name up among the rules that name it, and those for any. The
+// strictest that matches fires; among equals the first by name.
+func (r *Rules) decide(method, name string) Decision {
+	best := Decision{reason: NoRule, rule: "default"}
+	found := false
+	look := func(i int) {
+		rl := &r.rules[i]
+		if !rl.covers(method) || found && rl.verb >= best.verb {
+			return
+		}
+		found = true
+		best = Decision{verb: rl.verb, reason: ruleReasons[rl.verb], rule: rl.name}
+	}
+	for _, i := range r.index[name] {
+		look(i)
+	}
+	if name != Any {
+		for _, i := range r.index[Any] {
+			look(i)
+		}
+	}
+	return best
+}
+
+var ruleReasons = map[Verb]Reason{Allow: RuleAllow, Ask: RuleAsk, Deny: RuleNever}
+
+// verbs of a rule file, by the word.
+var ruleWords = map[Verb]string{Allow: "allow", Ask: "ask", Deny: "never"}
+
+// form is what the digest is made over.
 type form struct {
 	Default string     `json:"default"`
 	Rules   []ruleForm `json:"rules"`
@@ -31,28 +122,10 @@ type ruleForm struct {
 	Methods []string `json:"methods,omitzero"`
 }
 
-func (r *Rules) form() *form { return &form{Default: "deny"} }
-
-// Load reads a rule file, strictly.
-func Load(text []byte) (*Rules, error) { return nil, ErrRules }
-
-func (r *Rules) decide(method, name string) Decision {
-	return Decision{reason: NoRule, rule: "default"}
+func (r *Rules) form() *form {
+	f := &form{Default: "deny", Rules: []ruleForm{}}
+	for _, rl := range r.rules {
+		f.Rules = append(f.Rules, ruleForm{rl.name, ruleWords[rl.verb], rl.names, rl.methods})
+	}
+	return f
 }
-
-// A Source is a rule file that can be read again. It keeps the last good rules.
-type Source struct{ rules *Rules }
-
-// OpenSource reads a rule file for the first time: what is not there, not
-// readable or not valid fails.
-func OpenSource(path string) (*Source, error) { return nil, ErrRules }
-
-// Rules are the last good rules.
-func (s *Source) Rules() *Rules { return s.rules }
-
-// Policy is the policy of the last good rules.
-func (s *Source) Policy() Policy { return Of(s.rules) }
-
-// Reload reads the file again. On an error the last good rules stay, and the
-// error says why. changed tells whether other rules hold than before.
-func (s *Source) Reload() (changed bool, err error) { return false, ErrRules }

@@ -1,0 +1,212 @@
+package policy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
+)
+
+// ErrRules is every error of a rule file. Its text names rule or line, and
+// repeats nothing else of the file.
+var ErrRules = errors.New("policy file")
+
+// Bounds of a rule file.
+const (
+	MaxRulesBytes = 1 << 20
+	MaxRules      = 10_000
+	maxNames      = 100_000 // of all rules together
+	maxNameBytes  = 1024
+)
+
+// file is the format:
+//
+//	default: deny        # may be said, and is so anyhow
+//	rules:
+//	  - name: reading     # of the rule: [A-Za-z0-9_.-], unique
+//	    allow: [list_items, get_item]
+//	  - name: mail
+//	    ask: [send_mail]
+//	  - name: records
+//	    never: [delete_record]
+//	    methods: [tools/call]
+type file struct {
+	Default *string    `yaml:"default"`
+	Rules   []fileRule `yaml:"rules"`
+}
+
+type fileRule struct {
+	Name    string    `yaml:"name"`
+	Allow   *[]string `yaml:"allow"`
+	Ask     *[]string `yaml:"ask"`
+	Never   *[]string `yaml:"never"`
+	Methods *[]string `yaml:"methods"`
+}
+
+var ruleName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// Load reads a rule file, strictly: unknown and repeated keys, values of other
+// types, names that cannot match and words without a meaning are errors, and so
+// is a file without rules. A byte order mark and CRLF are taken. Nothing here is
+// ever read as "no rules, so anything goes".
+func Load(text []byte) (*Rules, error) {
+	if len(text) > MaxRulesBytes {
+		return nil, fmt.Errorf("%w: more than %d bytes", ErrRules, MaxRulesBytes)
+	}
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(text) {
+		return nil, fmt.Errorf("%w: not UTF-8", ErrRules)
+	}
+	if err := plainYAML(string(text)); err != nil {
+		return nil, err
+	}
+	var f file
+	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
+		return nil, yamlError(err)
+	}
+	if f.Default != nil && *f.Default != "deny" {
+		return nil, fmt.Errorf("%w: default can only be deny", ErrRules)
+	}
+	if len(f.Rules) == 0 {
+		return nil, fmt.Errorf("%w: it has no rules", ErrRules)
+	}
+	if len(f.Rules) > MaxRules {
+		return nil, fmt.Errorf("%w: more than %d rules", ErrRules, MaxRules)
+	}
+	list, err := readRules(f.Rules)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRules(list)
+	if err != nil {
+		return nil, fmt.Errorf("%w: a name has no canonical form", ErrRules)
+	}
+	return r, nil
+}
+
+// plainYAML refuses what makes a YAML text mean more than it seems to: anchors,
+// aliases, merges, tags, directives and further documents. Nesting is bounded
+// too.
+func plainYAML(text string) error {
+	depth, documents := 0, 0
+	for _, t := range lexer.Tokenize(text) {
+		switch t.Type {
+		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType, token.DirectiveType:
+			return fmt.Errorf("%w: line %d: anchors, aliases, merges, tags and directives are not taken", ErrRules, t.Position.Line)
+		case token.DocumentHeaderType, token.DocumentEndType:
+			if documents++; documents > 1 || t.Type == token.DocumentEndType {
+				return fmt.Errorf("%w: line %d: one document only", ErrRules, t.Position.Line)
+			}
+		case token.SequenceStartType, token.MappingStartType:
+			if depth++; depth > 8 {
+				return fmt.Errorf("%w: line %d: nested too deep", ErrRules, t.Position.Line)
+			}
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		}
+	}
+	return nil
+}
+
+// yamlError keeps the place of a YAML error and drops its text, which quotes the
+// file.
+func yamlError(err error) error {
+	what := "not valid YAML of this format"
+	switch {
+	case errors.As(err, new(*yaml.UnknownFieldError)):
+		what = "unknown key"
+	case errors.As(err, new(*yaml.DuplicateKeyError)):
+		what = "repeated key"
+	case errors.As(err, new(*yaml.TypeError)):
+		what = "a value has another type than its key wants"
+	}
+	var at yaml.Error
+	if errors.As(err, &at) && at.GetToken() != nil && at.GetToken().Position != nil {
+		return fmt.Errorf("%w: line %d: %s", ErrRules, at.GetToken().Position.Line, what)
+	}
+	return fmt.Errorf("%w: %s", ErrRules, what)
+}
+
+func readRules(rules []fileRule) ([]rule, error) {
+	seen := map[string]bool{}
+	total := 0
+	var list []rule
+	for i, fr := range rules {
+		if !ruleName.MatchString(fr.Name) {
+			return nil, fmt.Errorf("%w: rule %d: name must be 1 to 64 of A-Z a-z 0-9 _ . -", ErrRules, i+1)
+		}
+		if fr.Name == "default" || seen[fr.Name] {
+			return nil, fmt.Errorf("%w: rule %s: the name is taken", ErrRules, fr.Name)
+		}
+		seen[fr.Name] = true
+		r, err := fr.read()
+		if err != nil {
+			return nil, err
+		}
+		if total += len(r.names); total > maxNames {
+			return nil, fmt.Errorf("%w: more than %d names", ErrRules, maxNames)
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+func (fr *fileRule) read() (rule, error) {
+	bad := func(what string) (rule, error) {
+		return rule{}, fmt.Errorf("%w: rule %s: %s", ErrRules, fr.Name, what)
+	}
+	r := rule{name: fr.Name}
+	given := 0
+	for _, x := range []struct {
+		verb  Verb
+		names *[]string
+	}{{Allow, fr.Allow}, {Ask, fr.Ask}, {Deny, fr.Never}} {
+		if x.names != nil {
+			given++
+			r.verb, r.names = x.verb, *x.names
+		}
+	}
+	if given != 1 {
+		return bad("exactly one of allow, ask and never")
+	}
+	if len(r.names) == 0 {
+		return bad("it names nothing")
+	}
+	seen := make(map[string]bool, len(r.names))
+	for _, n := range r.names {
+		switch {
+		case n == "" || len(n) > maxNameBytes:
+			return bad("a name is empty or longer than 1024 bytes")
+		case n != strings.TrimSpace(n) || strings.IndexFunc(n, unprintable) >= 0:
+			return bad("a name has blanks at an end or characters that do not show; it could never be what it seems")
+		case n != Any && strings.HasSuffix(n, Any):
+			return bad("patterns are not taken: * stands alone, for every name")
+		case seen[n]:
+			return bad("a name is given twice")
+		}
+		seen[n] = true
+	}
+	if fr.Methods == nil {
+		return r, nil
+	}
+	r.methods = *fr.Methods
+	if len(r.methods) == 0 {
+		return bad("methods is empty; leave it out")
+	}
+	for i, m := range r.methods {
+		if !slices.Contains(callMethods, m) || slices.Contains(r.methods[:i], m) {
+			return bad("methods are some of " + strings.Join(callMethods, ", ") + ", once each")
+		}
+	}
+	return r, nil
+}
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
