@@ -49,12 +49,22 @@ type Config struct {
 	CORS []string `yaml:"cors"`
 	// Passphrase is a file whose content encrypts the key ring and the operator's
 	// key at rest. It is read once, at the start.
-	Passphrase string     `yaml:"passphrase_file"`
-	Keys       KeyConfig  `yaml:"keys"`
-	Ledger     LogConfig  `yaml:"ledger"`
-	Fetch      FetchConf  `yaml:"fetch"`
-	Quotas     QuotaConf  `yaml:"quotas"`
-	Log        LoggerConf `yaml:"log"`
+	Passphrase string `yaml:"passphrase_file"`
+	// Profile is what binds the agent whose credential up prints, and anonymous
+	// ones: watch, personal or strict. Agents made with agents new have their own.
+	// Default: personal where External is loopback, strict elsewhere.
+	Profile string `yaml:"profile"`
+	// Policy is a file of rules that stands in the place of the profiles' own: what
+	// no rule allows is denied. A relative path starts at this file's folder.
+	Policy string `yaml:"policy"`
+	// Upstreams are the MCP servers that agents reach at /mcp; for now one.
+	Upstreams []UpstreamConf `yaml:"upstreams"`
+	Gateway   GatewayConf    `yaml:"gateway"`
+	Keys      KeyConfig      `yaml:"keys"`
+	Ledger    LogConfig      `yaml:"ledger"`
+	Fetch     FetchConf      `yaml:"fetch"`
+	Quotas    QuotaConf      `yaml:"quotas"`
+	Log       LoggerConf     `yaml:"log"`
 }
 
 // KeyConfig are the times of the key ring and of what it signs.
@@ -164,6 +174,9 @@ func (c Config) Check() error {
 		}
 	} else if !loopbackHost(c.Listen) {
 		return bad("external", "required where listen is not a loopback address")
+	}
+	if err := c.checkGateway(bad); err != nil {
+		return err
 	}
 	return c.checkWords(bad)
 }

@@ -40,6 +40,9 @@ type Options struct {
 	// Offline opens the folder for an act of the command line: nothing is
 	// listened on, no operator key is made.
 	Offline bool
+	// Quiet listens on nothing: for a gateway whose agent is on stdio. The folder
+	// is made where it is missing; one that is there keeps its issuer.
+	Quiet bool
 }
 
 // A Node is an open data folder.
@@ -61,6 +64,7 @@ type Node struct {
 	ckpt   *checkpointSigner
 	fetch  *fetch.Fetcher
 
+	mounts   []Mount
 	operator string // file of the operator's key, where it exists
 	ready    chan struct{}
 	metrics  *metrics
@@ -93,6 +97,11 @@ func Open(ctx context.Context, cfg Config, opt Options) (_ *Node, err error) {
 	if err := durable.MkdirPrivate(n.cfg.Data); err != nil {
 		return nil, err
 	}
+	unlock, err := n.lockFirstStart()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	if err := n.listen(); err != nil {
 		return nil, err
 	}
@@ -115,7 +124,9 @@ func Open(ctx context.Context, cfg Config, opt Options) (_ *Node, err error) {
 	if opt.Offline {
 		return n, nil
 	}
-	n.metrics = newMetrics(n)
+	if !opt.Quiet {
+		n.metrics = newMetrics(n)
+	}
 	return n, n.firstOperator(ctx, pass)
 }
 
@@ -123,7 +134,7 @@ func Open(ctx context.Context, cfg Config, opt Options) (_ *Node, err error) {
 // it, and what is signed names that URL.
 func (n *Node) listen() (err error) {
 	n.external = n.cfg.External
-	if n.opt.Offline {
+	if n.opt.Offline || n.opt.Quiet {
 		if n.external == "" {
 			n.external = "http://" + n.cfg.Listen
 		}
@@ -166,6 +177,9 @@ func (n *Node) openKeys(pass secret.Value) error {
 	// disown every label and checkpoint that exists.
 	if _, err := os.Stat(n.cfg.path(logFolder)); err == nil {
 		o.Create = false
+		if n.opt.Quiet {
+			o.Issuer = "" // what it is called is for whoever serves it to say
+		}
 	} else if n.opt.Offline {
 		return fmt.Errorf("%w: %s", store.ErrNotFound, n.cfg.path(logFolder))
 	}
@@ -354,43 +368,4 @@ func (n *Node) copyNewest() error {
 		return nil
 	}
 	return err
-}
-
-// URL is the registry's external URL.
-func (n *Node) URL() string { return n.external }
-
-// AdminURL is where /livez, /readyz and /metrics are, or empty.
-func (n *Node) AdminURL() string {
-	if n.admin == nil {
-		return ""
-	}
-	return "http://" + n.admin.Addr().String()
-}
-
-// OperatorKeyFile is the file with the operator's key, or empty where it was
-// moved away.
-func (n *Node) OperatorKeyFile() string { return n.operator }
-
-// Ready is closed when Serve answers requests.
-func (n *Node) Ready() <-chan struct{} { return n.ready }
-
-// Keys administers the key ring.
-func (n *Node) Keys() *Keys { return n.keys }
-
-// Record is the writer.
-func (n *Node) Record() *writer.Writer { return n.record }
-
-// Store is the log.
-func (n *Node) Store() *sqlite.Log { return n.store }
-
-// Tiles gives proofs from the log.
-func (n *Node) Tiles() *ledger.Tiles { return n.tiles }
-
-// LedgerKeys are the verifier keys of the log, the active one first.
-func (n *Node) LedgerKeys() ([]string, error) {
-	s, err := n.ckpt.current()
-	if err != nil {
-		return nil, err
-	}
-	return s.VerifierKeys(), nil
 }

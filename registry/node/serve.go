@@ -69,6 +69,11 @@ func (n *Node) hosts() []string {
 // Serve answers requests until ctx ends, then stops gracefully. The node is
 // still open afterwards; Close it.
 func (n *Node) Serve(ctx context.Context) error {
+	if n.opt.Quiet {
+		close(n.ready)
+		<-n.keep(ctx)
+		return nil
+	}
 	if n.listener == nil {
 		return errors.New("node: opened for an act on its folder, not to serve")
 	}
@@ -80,6 +85,7 @@ func (n *Node) Serve(ctx context.Context) error {
 	defer stop()
 	kept := n.keep(background)
 	web := server.HTTPServer()
+	web.Handler = n.front(web.Handler)
 	failed := make(chan error, 2)
 	go func() { failed <- web.Serve(n.listener) }()
 	var admin *http.Server
@@ -94,7 +100,7 @@ func (n *Node) Serve(ctx context.Context) error {
 	}
 	end, cancel := context.WithTimeout(context.Background(), graceful)
 	defer cancel()
-	err = errors.Join(err, server.Shutdown(end), web.Shutdown(end))
+	err = errors.Join(err, n.drain(end), server.Shutdown(end), web.Shutdown(end))
 	if admin != nil {
 		err = errors.Join(err, admin.Shutdown(end))
 	}
