@@ -29,6 +29,7 @@ var (
 	ErrEntry   = errors.New("decisions: not an entry that is written here")
 	ErrTicket  = errors.New("decisions: no such open call")
 	ErrAnchor  = errors.New("decisions: a spool is not what the registry's log says of it")
+	ErrVault   = errors.New("decisions: the values of a call could not be kept")
 	ErrKeys    = errors.New("decisions: keys are missing beside spools that they belong to")
 )
 
@@ -40,13 +41,16 @@ const (
 
 // Options of a log. The zero value takes the defaults.
 type Options struct {
-	Now       func() time.Time     // nil: time.Now
-	Rand      io.Reader            // nil: crypto/rand
-	Quota     int64                // bytes of this process's spool; 0: 1 GiB
-	Segment   int64                // bytes of a segment; 0: 4 MiB
-	Retention time.Duration        // of values in the vault; 0: 30 days
-	Open      int                  // calls open at once; 0: 16,384
-	Sync      func(*os.File) error // nil: fdatasync. Only tests change it
+	Now       func() time.Time // nil: time.Now
+	Rand      io.Reader        // nil: crypto/rand
+	Quota     int64            // bytes of this process's spool; 0: 1 GiB
+	Segment   int64            // bytes of a segment; 0: 4 MiB
+	Retention time.Duration    // of values in the vault; 0: 30 days
+	Open      int              // calls open at once; 0: 16,384
+	// Sync and WriteAt are what is done to segments; nil: fdatasync and pwrite. Only
+	// tests change them.
+	Sync    func(f *os.File) error
+	WriteAt func(f *os.File, b []byte, off int64) (int, error)
 	// Anchors are what the registry's log says of the spools of this folder. A
 	// spool that contradicts its anchor stops the start.
 	Anchors []Anchor

@@ -1,22 +1,59 @@
 package decisions
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/oklog/ulid/v2"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/registry"
+	"github.com/pratique-dev/pratique/registry/spool"
+	"github.com/pratique-dev/pratique/registry/vault"
+)
+
+// Contexts of the digests that entries carry.
+const (
+	ArgsContext   = "pratique/arguments/v1"
+	ResultContext = "pratique/result/v1"
+)
+
+const (
+	maxName   = 256  // bytes of a name that is kept
+	maxDetail = 1024 // bytes of a detail that is kept
+	// reserve is kept free for each open call's outcome: a call that was let
+	// through is never without the room to say how it ended.
+	reserve = 4096
 )
 
 // A Log is this process's part of the decision log. Its methods may be called
 // by several goroutines at once.
-type Log struct{}
+type Log struct {
+	o     Options
+	data  string
+	keys  keys
+	spool *spool.Spool
+	vault *vault.Vault
+
+	mu     sync.Mutex // guards what follows, and the order of entries
+	past   past
+	closed bool
+	buf    bytes.Buffer
+	ids    *ulid.MonotonicEntropy
+}
 
 // A Ticket joins a call's outcome to its decision. The zero Ticket is of no
 // call.
 type Ticket struct {
 	call  string
 	index uint64
-	key   [32]byte
+	key   vault.EntryKey
 }
 
 // Call is the id of the call: call_ and a ULID.
@@ -25,36 +62,226 @@ func (t Ticket) Call() string { return t.call }
 // Index is the place of the decision in its spool.
 func (t Ticket) Index() uint64 { return t.index }
 
-// Open opens the decision log of a data folder for this process: it claims a
-// spool whose process is gone or makes one, and puts on record what other dead
-// processes left open.
-func Open(data string, o Options) (*Log, error) { return &Log{}, nil }
+// Spool is the name of this log's spool: spool_ and a ULID.
+func (l *Log) Spool() string { return l.spool.Name() }
 
 // Decided puts a decision on record, before its effect. It fills V, Type, At
 // (where zero), Call (where empty), N, Last and Args; the arguments, which may be
 // nil, go into the vault. With durable it returns once the entry survives a power
 // cut. An entry whose Outcome is set (a refusal) has no outcome to come.
 func (l *Log) Decided(ctx context.Context, e *registry.Entry, args []byte, durable bool) (Ticket, error) {
-	return Ticket{}, nil
+	if err := ctx.Err(); err != nil {
+		return Ticket{}, err
+	}
+	if e.Run == "" || e.Call != "" && !strings.HasPrefix(e.Call, "call_") {
+		return Ticket{}, fmt.Errorf("%w: run or call", ErrEntry)
+	}
+	e.V, e.Type = 1, registry.EntryDecision
+	now := l.o.Now()
+	if e.At == 0 {
+		e.At = now.UnixMilli()
+	}
+	if e.Call == "" {
+		e.Call = l.NewCall()
+	}
+	key, err := vault.NewKey(l.o.Rand)
+	if err != nil {
+		return Ticket{}, err
+	}
+	e.Args = credentials.Digest{}
+	if args != nil {
+		e.Args = key.Digest(ArgsContext, args)
+	}
+	if err := l.vault.Put(now, e.Call, &key, args); err != nil {
+		return Ticket{}, fmt.Errorf("%w: %w", ErrVault, err)
+	}
+	index, err := l.decide(e)
+	if err != nil {
+		return Ticket{}, err
+	}
+	if durable {
+		if err := l.spool.Sync(index + 1); err != nil {
+			return Ticket{}, translate(err)
+		}
+	}
+	return Ticket{call: e.Call, index: index, key: key}, nil
+}
+
+// decide writes a decision, if its outcome will find room too.
+func (l *Log) decide(e *registry.Entry) (uint64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, again := l.past.open[e.Call]; again {
+		return 0, fmt.Errorf("%w: the call is open already", ErrEntry)
+	}
+	if len(l.past.open) >= l.o.Open {
+		return 0, ErrMany
+	}
+	if l.spool.Room() < int64(len(l.past.open)+2)*reserve {
+		return 0, ErrFull
+	}
+	return l.write(e)
+}
+
+// write numbers, encodes and appends an entry. mu is held.
+func (l *Log) write(e *registry.Entry) (uint64, error) {
+	if l.closed {
+		return 0, ErrClosed
+	}
+	e.Name, e.Detail = cut(e.Name, maxName), cut(e.Detail, maxDetail)
+	c := l.past.next(e.Run)
+	e.N, e.Last = c.n, c.last
+	l.buf.Reset()
+	if err := json.MarshalWrite(&l.buf, e, json.Deterministic(true)); err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrEntry, err)
+	}
+	index, err := l.spool.Append(l.buf.Bytes())
+	if err != nil {
+		return 0, translate(err)
+	}
+	_ = l.past.take(index, e) // its counts are those of next
+	return index, nil
 }
 
 // Finished puts the outcome of a call on record. It fills V, Type, At (where
-// zero), Call, Run, Agent (where empty), N, Last and Result.
-func (l *Log) Finished(t Ticket, e *registry.Entry, result []byte) error { return nil }
+// zero), Call, Run, Agent (where empty), N, Last and Result. A ticket is good
+// once.
+func (l *Log) Finished(t Ticket, e *registry.Entry, result []byte) error {
+	e.V, e.Type, e.Call = 1, registry.EntryOutcome, t.call
+	if e.At == 0 {
+		e.At = l.o.Now().UnixMilli()
+	}
+	e.Result = credentials.Digest{}
+	if result != nil {
+		e.Result = t.key.Digest(ResultContext, result)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o, ok := l.past.open[t.call]
+	if !ok || t.call == "" || o.index != t.index {
+		return ErrTicket
+	}
+	e.Run = o.run
+	if e.Agent == "" {
+		e.Agent = o.agent
+	}
+	_, err := l.write(e)
+	return err
+}
 
 // Note puts any other entry on record. It fills V, At (where zero), N and Last.
-func (l *Log) Note(e *registry.Entry) error { return nil }
+func (l *Log) Note(e *registry.Entry) error {
+	if e.Type == "" || e.Type == registry.EntryDecision || e.Type == registry.EntryOutcome {
+		return fmt.Errorf("%w: type %q", ErrEntry, e.Type)
+	}
+	e.V = 1
+	if e.At == 0 {
+		e.At = l.o.Now().UnixMilli()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.spool.Room() < int64(len(l.past.open)+2)*reserve {
+		return ErrFull
+	}
+	_, err := l.write(e)
+	return err
+}
+
+// NewCall draws the id of a call: call_ and a ULID.
+func (l *Log) NewCall() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return "call_" + l.newULID()
+}
+
+// newULID draws one. mu is held.
+func (l *Log) newULID() string {
+	now := ulid.Timestamp(l.o.Now())
+	id, err := ulid.New(now, l.ids)
+	if err != nil { // more in one millisecond than fit
+		l.ids = ulid.Monotonic(l.o.Rand, 0)
+		id = ulid.MustNew(now, l.ids)
+	}
+	return id.String()
+}
 
 // KeepPolicy keeps the text of a policy for replay, by the digest that entries
 // name it with. Keeping it again costs nothing.
-func (l *Log) KeepPolicy(d credentials.Digest, text []byte) error { return nil }
+func (l *Log) KeepPolicy(d credentials.Digest, text []byte) error { return l.vault.PutPolicy(d, text) }
 
 // Sync returns once everything written so far survives a power cut.
-func (l *Log) Sync() error { return nil }
+func (l *Log) Sync() error { return translate(l.spool.Sync(0)) }
+
+// Anchor commits to what is written, once that survives a power cut: an anchor
+// never says more than a crash can leave.
+func (l *Log) Anchor() (Anchor, error) {
+	h := l.spool.Head()
+	if h.Size == 0 {
+		return Anchor{Spool: l.Spool()}, nil
+	}
+	if err := l.spool.Sync(h.Size); err != nil {
+		return Anchor{}, translate(err)
+	}
+	return anchorOf(l.Spool(), h), nil
+}
+
+func anchorOf(name string, h spool.Head) Anchor {
+	return Anchor{Spool: name, Size: h.Size, Root: h.Root, Chain: h.Chain}
+}
+
+// Run is how many entries of a run this spool has.
+func (l *Log) Run(run string) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.past.runs[run].n
+}
+
+// Open is how many calls are open.
+func (l *Log) Open() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.past.open)
+}
 
 // Err is why the log is stopped, or nil.
-func (l *Log) Err() error { return nil }
+func (l *Log) Err() error { return translate(l.spool.Err()) }
 
-// Close syncs and ends the log. What is open then is lost calls for whoever
-// claims the spool next.
-func (l *Log) Close() error { return nil }
+// Close syncs and ends the log. Calls that are open then are lost: whoever
+// claims the spool next says so.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	return errors.Join(l.leave(l.spool, &l.past), l.vault.Close())
+}
+
+// cut bounds a text in bytes, at a character, and keeps it valid.
+func cut(s string, n int) string {
+	if len(s) > n {
+		s = s[:n]
+		for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) && !utf8.RuneStart(s[len(s)-1]) {
+			s = s[:len(s)-1]
+		}
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// translate turns the spool's errors into the log's.
+func translate(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, spool.ErrFull):
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	case errors.Is(err, spool.ErrStopped):
+		return fmt.Errorf("%w: %w", ErrStopped, err)
+	case errors.Is(err, spool.ErrClosed):
+		return ErrClosed
+	case errors.Is(err, spool.ErrRecord):
+		return fmt.Errorf("%w: %w", ErrEntry, err)
+	}
+	return err
+}

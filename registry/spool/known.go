@@ -3,7 +3,9 @@ package spool
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 )
@@ -65,4 +67,64 @@ func ChainAt(dir string, size uint64) (chain [32]byte, err error) {
 		}
 	}
 	return chain, fmt.Errorf("%w: %s has fewer than %d records", ErrBehind, filepath.Base(dir), size)
+}
+
+// ReadFrom visits the records from an index on and returns the index after the
+// last. It checks no chain and stops quietly where no whole record stands: it is
+// for following a spool that is written to.
+func ReadFrom(dir string, from uint64, visit func(index uint64, record []byte) error) (next uint64, err error) {
+	ordinals, err := segmentsIn(dir)
+	if err != nil {
+		return from, err
+	}
+	start := 0
+	for i, n := range slices.Backward(ordinals) {
+		first, err := firstOf(filepath.Join(dir, segmentName(n)))
+		if err != nil {
+			return from, err
+		}
+		if first <= from {
+			start = i
+			break
+		}
+	}
+	for _, n := range ordinals[start:] {
+		b, err := readSegment(filepath.Join(dir, segmentName(n)))
+		if err != nil {
+			return from, err
+		}
+		for at := headerSize; ; {
+			r, ok := parseRecord(b, at)
+			if !ok || !r.mark || r.index > from {
+				break
+			}
+			at = r.next
+			if r.index < from {
+				continue
+			}
+			if err := visit(r.index, r.data); err != nil {
+				return from, err
+			}
+			from++
+		}
+	}
+	return from, nil
+}
+
+// firstOf is the index of a segment's first record.
+func firstOf(path string) (uint64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	b := make([]byte, headerSize)
+	if _, err := io.ReadFull(f, b); err != nil {
+		return 0, err
+	}
+	h, ok := parseHeader(b, nil, "")
+	if !ok {
+		return 0, &DamageError{Spool: filepath.Base(filepath.Dir(path)), Findings: []Finding{{Kind: Segment, Bytes: headerSize}}}
+	}
+	return h.first, nil
 }

@@ -34,9 +34,9 @@ func (s *Spool) mend(w *Walked) error {
 		return nil
 	}
 	for _, f := range w.Findings {
-		w.Repairs = append(w.Repairs, Repair{Finding: f, At: s.o.Now().UnixMilli()})
+		s.mended = append(s.mended, Repair{Finding: f, At: s.o.Now().UnixMilli()})
 	}
-	if err := writeRepairs(s.dir, w.Repairs); err != nil {
+	if err := writeRepairs(s.dir, append(w.Repairs, s.mended...)); err != nil {
 		return err
 	}
 	last := &w.segments[len(w.segments)-1]

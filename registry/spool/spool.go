@@ -132,7 +132,8 @@ type Spool struct {
 	synced  uint64     // records that survive a power cut
 	syncs   uint64     // how many were made
 
-	ahead prepared
+	ahead  prepared
+	mended []Repair // by this opening
 }
 
 // Open claims the spool in dir, whose name is the folder's, or makes one. It
@@ -323,6 +324,19 @@ func (s *Spool) Err() error {
 
 // Name is the folder's name, which is part of what the chain is over.
 func (s *Spool) Name() string { return s.name }
+
+// Mended are the tears that opening it mended.
+func (s *Spool) Mended() []Repair { return s.mended }
+
+// Size is the number of records that are written.
+func (s *Spool) Size() uint64 { return s.written() }
+
+// Bytes are the bytes of its segments.
+func (s *Spool) Bytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes
+}
 
 // Close syncs what is written and gives the spool free.
 func (s *Spool) Close() error {

@@ -94,6 +94,8 @@ type Vault struct {
 	f   *os.File
 	off int64
 	buf []byte
+
+	closed bool
 }
 
 const (
@@ -147,6 +149,9 @@ func (v *Vault) Put(at time.Time, id string, key *EntryKey, value []byte) error 
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.closed {
+		return fmt.Errorf("vault: %w", os.ErrClosed)
+	}
 	if err := v.turn(at); err != nil {
 		return err
 	}
@@ -252,6 +257,7 @@ func (v *Vault) expire(now time.Time) error {
 func (v *Vault) Close() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.closed = true
 	if v.f == nil {
 		return nil
 	}
