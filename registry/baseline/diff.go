@@ -177,19 +177,3 @@ func shown(v jsontext.Value) string {
 	}
 	return Visible(string(v))
 }
-
-// WordingOnly tells whether two items differ in nothing but wording: the texts
-// of title and description, of the item itself, of its annotations' title, of a
-// prompt's arguments, and anywhere in a tool's schemas where a schema stands.
-// Names, shapes, values, other annotations and every other member are the same,
-// and no such text came or went: a description where there was none is more than
-// wording. Instructions are words to the model altogether, and never only
-// wording.
-func WordingOnly(kind Kind, old, new jsontext.Value) bool {
-	switch kind {
-	case Tool, Prompt, Resource, Template:
-	default:
-		return false
-	}
-	return wordingItem(kind, old, new)
-}
