@@ -2,91 +2,202 @@ package surface
 
 import (
 	"context"
+	"fmt"
+	"sync"
+	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
-	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/quarantine/gate"
 )
 
 // A Keeper keeps the surface of one link for one agent. It is safe for concurrent
 // use.
-type Keeper struct{ opt Options }
+type Keeper struct {
+	opt   Options
+	epoch gate.Epoch
+	links links
+	gone  lapsed
 
-func newKeeper(o Options) *Keeper { return &Keeper{opt: o} }
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	settling sync.Mutex          // one settlement at a time; taken before mu
+	noted    map[gate.Key]string // settling owns it: what was last recorded of items that were not cleared
+
+	mu      sync.Mutex // owns everything below
+	lists   [len(sources)]list
+	closed  bool
+	input   gate.Input    // of the surface
+	surface *gate.Surface // nil before the first settlement
+	unsure  bool          // a verdict in it is missing
+	whole   *gate.Surface // the last complete one
+	fold    folded
+}
+
+// A list is what is known of one list of the protocol.
+type list struct {
+	source
+	items  []gate.Judged
+	hashes [][32]byte
+	bytes  int
+	ttl    time.Duration // negative: none
+	got    bool          // the last reading was complete, and has been judged
+	err    error         // why it was not
+	failed time.Time
+	began  time.Time // when that reading began
+	number uint64    // of that reading
+	marks  uint64    // how often something was signalled
+	seen   uint64    // marks when the reading began
+	asked  bool      // a notification wants it read without anybody needing it
+	pacing bool      // it will be, soon
+	landed time.Time // when the last reading ended
+	signal bool      // a notification came that agents were not told of
+	flight *flight
+}
+
+// A flight is one reading of a list under way, shared by all who wait for it.
+type flight struct {
+	done   chan struct{}
+	number uint64
+	err    error
+}
+
+// folded is what a surface was built from besides the lists.
+type folded struct {
+	baseline *gate.Baseline
+	head     uint64
+	standing labels.Standing
+	until    int64 // seconds since the epoch: when an attested standing ends; 0: none does
+}
+
+func newKeeper(o Options) *Keeper {
+	k := &Keeper{opt: o, noted: map[gate.Key]string{}}
+	k.ctx, k.cancel = context.WithCancel(context.Background())
+	for i, s := range sources {
+		k.lists[i].source = s
+	}
+	k.links.max = o.Limits.Links
+	return k
+}
 
 // Start begins to collect. It returns at once; whatever needs the surface waits
 // for it, for Limits.Early at most.
-func (k *Keeper) Start() { panic("not yet") }
-
-// Welcome is what the upstream says of itself, as far as it is cleared: without
-// it instructions are left out, and serverInfo is the operator's name. It waits
-// for the surface; what it returns counts as shown.
-func (k *Keeper) Welcome(ctx context.Context) mcp.Welcome { panic("not yet") }
-
-// List is what a list of this kind returns: cleared items in a stable order,
-// those that keep allows (nil: all). They count as shown once it returned.
-// Errors: gate.ErrShut and ErrIncomplete, both retryable.
-func (k *Keeper) List(ctx context.Context, kind gate.Kind, keep func(*gate.Entry) bool) ([]gate.Entry, error) {
-	panic("not yet")
+func (k *Keeper) Start() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i := range k.lists {
+		k.takeOff(&k.lists[i])
+	}
 }
 
-// Look finds an item that the agent names. The entry may come with an error, for
-// the record. Errors are those of gate.
-func (k *Keeper) Look(ctx context.Context, kind gate.Kind, name string) (gate.Entry, error) {
-	panic("not yet")
+// Close ends what the keeper began, and waits for it.
+func (k *Keeper) Close() {
+	k.mu.Lock()
+	k.closed = true
+	k.mu.Unlock()
+	k.epoch.Move("")
+	k.cancel()
+	k.work.Wait()
 }
 
-// Readable finds what opens a URI for resources/read and subscriptions.
-func (k *Keeper) Readable(ctx context.Context, uri string) (gate.Entry, error) { panic("not yet") }
-
-// Current makes sure that the entry is unchanged now (RULES.md 7), listing again
-// where that is not known, and returns it as it is now, or with why it must not
-// be used.
-func (k *Keeper) Current(ctx context.Context, e gate.Entry) (gate.Entry, error) { panic("not yet") }
-
-// Pass is the permission for one call with exactly these params. It is asked for
-// after Current and right before the call. gate.ErrMoved: something was signalled
-// since Current; ask that again.
-func (k *Keeper) Pass(e gate.Entry, method string, params []byte) (gate.Pass, error) {
-	panic("not yet")
+// Digest is the digest of the surface as it is, zero before there is one.
+func (k *Keeper) Digest() credentials.Digest {
+	if s := k.Surface(); s != nil {
+		return s.Digest()
+	}
+	return credentials.Digest{}
 }
 
-// Admit is Current and Pass in one, again if something moves in between.
-func (k *Keeper) Admit(ctx context.Context, e gate.Entry, method string, params []byte) (gate.Pass, error) {
-	panic("not yet")
+// Surface is the surface as it is, for scans and people, nil before there is one.
+func (k *Keeper) Surface() *gate.Surface {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.surface
 }
-
-// After is the check before the answer of a consequential call is delivered: it
-// lists again if a change was signalled or the list is too old, and is nil if
-// the item is still the one that was called. On any error the result is held.
-func (k *Keeper) After(ctx context.Context, e gate.Entry) error { panic("not yet") }
-
-// Notice takes a notification of the upstream; it tells whether it was about a
-// list. OnChanged passes the news on when the new list was judged.
-func (k *Keeper) Notice(method string) bool { panic("not yet") }
-
-// Lost says that the connection broke or was made again: nothing learnt before
-// is known to hold. It returns at once, and from then on no pass that was made
-// before opens anything.
-func (k *Keeper) Lost(err error) { panic("not yet") }
-
-// Stale says that a list may be another, for instance after an error; an empty
-// kind means all. Nobody is told; it is read again when it is needed.
-func (k *Keeper) Stale(kind gate.Kind) { panic("not yet") }
 
 // Linked remembers a URI that the upstream linked or embedded in a result, so
 // that the agent may read it.
-func (k *Keeper) Linked(uri string) { panic("not yet") }
+func (k *Keeper) Linked(uri string) { k.links.add(uri) }
 
-// Digest is the digest of the surface as it is, zero before there is one.
-func (k *Keeper) Digest() credentials.Digest { panic("not yet") }
+// links are the URIs that an upstream linked, the newest at most.
+type links struct {
+	mu   sync.Mutex
+	max  int
+	has  map[string]bool
+	ring []string
+	next int
+}
 
-// Surface is the surface as it is, for scans and people, nil before there is one.
-func (k *Keeper) Surface() *gate.Surface { panic("not yet") }
+func (l *links) add(uri string) {
+	if len(uri) > gate.MaxURI {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.has[uri]:
+		return
+	case l.has == nil:
+		l.has = map[string]bool{}
+	}
+	if len(l.ring) < l.max {
+		l.ring = append(l.ring, uri)
+	} else {
+		delete(l.has, l.ring[l.next])
+		l.ring[l.next] = uri
+		l.next = (l.next + 1) % l.max
+	}
+	l.has[uri] = true
+}
 
-// Check looks whether something was accepted meanwhile, and tells OnChanged.
-// It asks the upstream nothing.
-func (k *Keeper) Check() { panic("not yet") }
+func (l *links) linked(uri string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.has[uri]
+}
 
-// Close ends what the keeper began, and waits for it.
-func (k *Keeper) Close() { panic("not yet") }
+// lapsed are items that went away since they were listed: when they come back
+// they are new to the agent, which has to list them again (RULES.md 8).
+type lapsed struct {
+	mu  sync.Mutex
+	set map[gate.Key]bool
+}
+
+func (l *lapsed) put(keys []gate.Key, gone bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, k := range keys {
+		switch {
+		case !gone:
+			delete(l.set, k)
+		case l.set == nil:
+			l.set = map[gate.Key]bool{k: true}
+		default:
+			l.set[k] = true
+		}
+	}
+}
+
+func (l *lapsed) has(k gate.Key) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.set[k]
+}
+
+// shown is what the agent was shown less what went away since.
+type shown struct{ k *Keeper }
+
+// Shown implements gate.Shown.
+func (s shown) Shown(key gate.Key) (d credentials.Digest, ok bool, err error) {
+	if s.k.gone.has(key) {
+		return d, false, nil
+	}
+	return s.k.opt.Shown.Shown(key)
+}
+
+// incomplete wraps why a list is not complete.
+func incomplete(l *list, err error) error {
+	return fmt.Errorf("%w: %s: %w", gate.ErrIncomplete, l.method, err)
+}

@@ -45,6 +45,8 @@ type Shown interface {
 	gate.Shown
 	// Show records what is about to be shown; only then may it be.
 	Show(ctx context.Context, set map[gate.Key]credentials.Digest) error
+	// Forget records that items went away: coming back, they are new to the agent.
+	Forget(ctx context.Context, keys []gate.Key) error
 }
 
 // Registrants is the registry's word on the upstream's origin. View makes one.
@@ -57,19 +59,20 @@ type Registrants interface {
 	Of(name string, now time.Time) (row *gate.Row, covered bool, err error)
 }
 
-// Options are what a keeper is made of. Upstream, Inspector, Specimens, Baseline
-// and Shown are required.
+// Options are what a keeper is made of. Upstream, Inspector, Baseline and Shown are
+// required.
 type Options struct {
 	Upstream  Upstream
 	Inspector quarantine.Inspector
-	// Specimens takes the strings out of an item. An error withholds the item.
+	// Specimens takes the strings out of an item. An error withholds the item. nil:
+	// quarantine.Specimens.
 	Specimens func(it gate.Item) ([]quarantine.Specimen, error)
 	Shelf     *Shelf // verdicts shared between keepers; nil: its own
 	Baseline  Baseline
 	Shown     Shown
 	Registry  Registrants                       // nil: nobody registered anything
 	Standing  func() labels.Standing            // of the place, asked again at each decision; nil: unknown
-	Effect    func(e *gate.Entry) labels.Effect // nil: unclassified for tools, read for all else
+	Effect    func(e *gate.Entry) labels.Effect // nil: labels.Classify for tools, read for all else
 	Wording   bool                              // a change of nothing but a description is accepted if it is clear
 	// UnsafeWatch is the profile watch: states are recorded and bind nothing.
 	UnsafeWatch bool
@@ -125,10 +128,15 @@ func (l *Limits) defaults() {
 
 // New makes a keeper. It asks the upstream for nothing before Start.
 func New(o Options) (*Keeper, error) {
-	if o.Upstream == nil || o.Inspector == nil || o.Specimens == nil || o.Baseline == nil || o.Shown == nil {
+	if o.Upstream == nil || o.Inspector == nil || o.Baseline == nil || o.Shown == nil {
 		return nil, ErrOptions
 	}
 	o.Limits.defaults()
+	if o.Specimens == nil {
+		o.Specimens = func(it gate.Item) ([]quarantine.Specimen, error) {
+			return quarantine.Specimens(string(it.Kind), it.Raw)
+		}
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}

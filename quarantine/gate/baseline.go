@@ -12,6 +12,8 @@ type Accepted struct {
 	Gen, Ver  uint64             // 1, and the count of acceptances
 	Digest    credentials.Digest
 	Canonical []byte
+	By        string // who accepted: ByFirstSight and so on
+	Act       string // an operator's signed act
 }
 
 // A Baseline is what was accepted of one upstream. It is shared and never
@@ -27,11 +29,12 @@ type Act uint8
 
 // The acts.
 const (
-	NoAct  Act = iota
-	Pin        // first sight: accepted under a new id, generation 1, version 1
-	Accept     // another digest in place of the accepted one, or a new item after first sight
-	Pend       // seen, not accepted: kept for the operator's diff
-	Unpend     // what was pending is gone, or is what was accepted
+	NoAct   Act = iota
+	Pin         // first sight: accepted under a new id, generation 1, version 1
+	Accept      // another digest in place of the accepted one, or a new item after first sight
+	Pend        // seen, not accepted: kept for the operator's diff
+	Unpend      // what was pending is gone, or is what was accepted
+	Sighted     // of no item: the first complete sight is over
 )
 
 // Who accepted, in moves and in entries.

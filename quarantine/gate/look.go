@@ -16,7 +16,7 @@ import (
 func (s *Surface) Look(kind Kind, name string) (Entry, error) {
 	i, ok := s.index[Key{kind, name}]
 	if !ok {
-		if !s.in.Complete {
+		if !s.Complete() {
 			return Entry{}, ErrIncomplete
 		}
 		return Entry{}, ErrNotShown
@@ -96,13 +96,30 @@ func (s *Surface) Pass(e Entry, method string, params []byte) (Pass, error) {
 	if now.Digest != e.Digest || now.Tool != e.Tool || now.Gen != e.Gen {
 		return Pass{}, ErrChanged
 	}
-	if !s.in.Complete {
+	if !s.Complete() {
 		return Pass{}, ErrIncomplete
 	}
 	if !s.in.UnsafeWatch && now.State != policy.Cleared {
 		return Pass{}, stateErr(now.State)
 	}
 	return Pass{&pass{method: method, params: sha256.Sum256(params), item: now.Digest, epoch: epoch}}, nil
+}
+
+// Still is nil if the entry is on this surface as it was, cleared, whatever the
+// agent was shown since.
+func (s *Surface) Still(e Entry) error {
+	i, ok := s.index[e.Key]
+	switch {
+	case !s.Complete():
+		return ErrIncomplete
+	case !ok:
+		return ErrNotShown
+	}
+	now := &s.entries[i]
+	if now.Digest != e.Digest || now.Tool != e.Tool || now.Gen != e.Gen {
+		return ErrChanged
+	}
+	return stateErr(now.Listed)
 }
 
 // named finds the entry again by what the params say, so that no call is judged

@@ -40,6 +40,9 @@ func Settle(in Input, wording bool) []Move {
 		}
 	}
 	slices.SortStableFunc(moves, func(a, b Move) int { return a.Key.Compare(b.Key) })
+	if !in.Baseline.Seen {
+		moves = append(moves, Move{Act: Sighted})
+	}
 	return moves
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
@@ -43,7 +45,7 @@ type Input struct {
 	Registered map[string]*Row              // tools that a registrant of this attested origin signed, by name
 	Uncovered  map[string]bool              // tools whose names the origin's topology gives to nobody here
 	Linked     func(uri string) bool        // whether this upstream linked a URI in a result; nil: none
-	Effect     func(e *Entry) labels.Effect // nil: unclassified for tools, read for all else
+	Effect     func(e *Entry) labels.Effect // nil: labels.Classify for tools, read for all else
 	Now        time.Time
 	// UnsafeWatch tells states and lets none of them bind: the profile watch, which
 	// records and never blocks (RULES.md 12).
@@ -178,6 +180,11 @@ func (in *Input) fill(e *Entry) {
 		e.Effect = in.Effect(e)
 	case e.Kind != Tool:
 		e.Effect = labels.Read
+	case e.Standing == labels.Attested && e.Fault == NoFault: // of all others a claim is worth nothing
+		var t toolShape
+		if json.Unmarshal(e.Canonical, &t) == nil {
+			e.Effect = labels.Classify(e.Standing, t.Annotations, e.Name)
+		}
 	}
 }
 
@@ -251,8 +258,11 @@ func (s *Surface) sum() (d credentials.Digest) {
 // Digest is over kind, name and digest of everything that may be listed.
 func (s *Surface) Digest() credentials.Digest { return s.digest }
 
-// Complete tells whether every list was read to its end.
-func (s *Surface) Complete() bool { return s.in.Complete }
+// Complete tells whether every list was read to its end, and the upstream's first
+// sight is over. Otherwise nothing is shown.
+func (s *Surface) Complete() bool {
+	return s.in.Complete && s.in.Baseline != nil && s.in.Baseline.Seen
+}
 
 // Len is the number of entries.
 func (s *Surface) Len() int { return len(s.entries) }

@@ -1,0 +1,327 @@
+package surface
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/quarantine"
+	"github.com/pratique-dev/pratique/quarantine/gate"
+	"github.com/pratique-dev/pratique/registry"
+)
+
+// settle makes a new surface with what was read of one list: it is inspected as a
+// whole, held against the baseline, which may move, and then published together
+// with what commit says of the list. It returns the kinds of which something else
+// is listed now. settling is held.
+func (k *Keeper) settle(ctx context.Context, l *list, items []gate.Judged, commit func()) ([]gate.Kind, error) {
+	in, err := k.gather(l, items)
+	if err != nil {
+		return nil, err
+	}
+	var f folded
+	if in.Complete {
+		in.Items = append(in.Items, k.welcomed(ctx)...)
+		slices.SortStableFunc(in.Items, func(a, b gate.Judged) int { return a.Key.Compare(b.Key) })
+		in.Items = k.judgeJoined(ctx, in.Items)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if f, err = k.weigh(&in); err != nil {
+			return nil, err
+		}
+		if f.baseline, err = k.move(ctx, in); err != nil {
+			return nil, err
+		}
+		in.Baseline = f.baseline
+	}
+	k.mu.Lock()
+	commit()
+	k.fold = f
+	k.unsure = slices.ContainsFunc(in.Items, func(j gate.Judged) bool {
+		return j.Verdict == quarantine.Missing && j.Fault == gate.NoFault
+	})
+	news, gone := k.publish(in)
+	k.mu.Unlock()
+	k.forget(ctx, gone)
+	return news, nil
+}
+
+// forget says of what went away that it is new when it comes back. It is so for
+// this keeper already; a record that fails is no reason to show less.
+func (k *Keeper) forget(ctx context.Context, gone []gate.Key) {
+	if len(gone) == 0 {
+		return
+	}
+	err := k.opt.Shown.Forget(ctx, gone)
+	for _, g := range gone {
+		err = errors.Join(err, k.note(registry.Entry{Kind: string(g.Kind), Name: g.Name, Detail: "gone"}))
+	}
+	if err != nil {
+		k.opt.Log.Error("a move of the surface is not in the record", "upstream", k.opt.Name, "cause", err)
+	}
+}
+
+// gather puts together what is known of all lists, with one of them replaced.
+func (k *Keeper) gather(l *list, items []gate.Judged) (gate.Input, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	in := k.blank()
+	in.Complete = true
+	bytes := 0
+	for i := range k.lists {
+		x := &k.lists[i]
+		bytes += x.bytes
+		if x == l {
+			in.Items = append(in.Items, items...)
+			continue
+		}
+		in.Items = append(in.Items, x.items...)
+		in.Complete = in.Complete && x.got
+	}
+	if len(in.Items) > k.opt.Limits.Items || bytes > k.opt.Limits.Bytes {
+		return in, errTooMany
+	}
+	return in, nil
+}
+
+func (k *Keeper) blank() gate.Input {
+	return gate.Input{
+		Shown: shown{k}, Epoch: &k.epoch, Linked: k.links.linked,
+		Effect: k.opt.Effect, UnsafeWatch: k.opt.UnsafeWatch, Now: k.opt.Now(),
+	}
+}
+
+// welcomed are the items that a server says of itself.
+func (k *Keeper) welcomed(ctx context.Context) (out []gate.Judged) {
+	w := k.opt.Upstream.Welcome()
+	if w.Instructions != nil && *w.Instructions != "" {
+		if raw, err := jsontext.AppendQuote(nil, *w.Instructions); err == nil {
+			out = append(out, k.judge(ctx, gate.Decode(gate.Instructions, raw)))
+		}
+	}
+	if len(w.ServerInfo) > 0 {
+		out = append(out, k.judge(ctx, gate.Decode(gate.Server, w.ServerInfo)))
+	}
+	return out
+}
+
+// weigh asks baseline, registry and place, and puts their answers into the input.
+func (k *Keeper) weigh(in *gate.Input) (f folded, err error) {
+	if f.baseline, err = k.opt.Baseline.Load(); err != nil {
+		return f, err
+	}
+	in.Baseline = f.baseline
+	if k.opt.Standing != nil {
+		f.standing = k.opt.Standing()
+	} else {
+		f.standing = labels.Unknown
+	}
+	in.Standing, in.Now = f.standing, k.opt.Now()
+	if k.opt.Registry == nil {
+		return f, nil
+	}
+	if f.head, err = k.opt.Registry.Head(); err != nil {
+		return f, err
+	}
+	in.Registered, in.Uncovered = map[string]*gate.Row{}, map[string]bool{}
+	for i := range in.Items {
+		if in.Items[i].Kind != gate.Tool {
+			continue
+		}
+		name := in.Items[i].Name
+		row, covered, err := k.opt.Registry.Of(name, in.Now)
+		if err != nil {
+			return f, err
+		}
+		if !covered {
+			in.Uncovered[name] = true
+		}
+		if row != nil {
+			in.Registered[name] = row
+			if row.Attested != 0 && (f.until == 0 || row.Attested < f.until) {
+				f.until = row.Attested
+			}
+		}
+	}
+	return f, nil
+}
+
+// move lets the sight move the baseline. Each move is in the record before it is
+// in the store: no record, no effect.
+func (k *Keeper) move(ctx context.Context, in gate.Input) (*gate.Baseline, error) {
+	if len(gate.Settle(in, k.opt.Wording)) == 0 {
+		return in.Baseline, nil
+	}
+	return k.opt.Baseline.Settle(ctx, func(b *gate.Baseline) ([]gate.Move, error) {
+		in.Baseline = b // another process may have been first
+		moves := gate.Settle(in, k.opt.Wording)
+		for i := range moves {
+			if err := k.record(&moves[i]); err != nil {
+				return nil, err
+			}
+		}
+		return moves, nil
+	})
+}
+
+// record writes a move down, one that only repeats what was seen before aside.
+func (k *Keeper) record(m *gate.Move) error {
+	word := map[gate.Act]string{gate.Pin: "pinned", gate.Accept: "accepted", gate.Pend: "held back", gate.Unpend: "settled"}[m.Act]
+	if m.Act == gate.Sighted {
+		return nil
+	}
+	if m.Act == gate.Pend {
+		what := m.Digest.String() + m.Why
+		if k.noted[m.Key] == what {
+			return nil
+		}
+		k.noted[m.Key] = what
+	} else {
+		delete(k.noted, m.Key)
+	}
+	if m.Why != "" {
+		word += ": " + m.Why
+	}
+	return k.note(registry.Entry{Kind: string(m.Kind), Name: m.Name, Mdg: m.Digest, Was: m.Was, By: m.By, Verdict: m.Verdict.String(), Detail: word})
+}
+
+const maxEntryName = 256 // bytes
+
+// note fills in an entry about the surface and hands it on.
+func (k *Keeper) note(e registry.Entry) error {
+	if k.opt.Moved == nil {
+		return nil
+	}
+	b := k.opt.Base
+	b.V, b.Type, b.At = 1, registry.EntrySurface, k.opt.Now().UnixMilli()
+	b.Kind, b.Name, b.Tool, b.Mdg, b.Was = e.Kind, cut(e.Name), e.Tool, e.Mdg, e.Was
+	b.By, b.Act, b.Verdict, b.Detail = e.By, e.Act, e.Verdict, e.Detail
+	return k.opt.Moved(&b)
+}
+
+func cut(s string) string {
+	if len(s) <= maxEntryName {
+		return s
+	}
+	n := maxEntryName
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+// publish makes the input the surface. It returns the kinds of which something
+// else is listed now than in the last complete surface, and what went away
+// since. mu is held.
+func (k *Keeper) publish(in gate.Input) (news []gate.Kind, gone []gate.Key) {
+	k.input, k.surface = in, gate.Build(in)
+	if !k.surface.Complete() {
+		return nil, nil
+	}
+	if k.whole != nil {
+		news, gone = differ(k.whole, k.surface)
+		k.gone.put(gone, true)
+	}
+	k.whole = k.surface
+	return news, gone
+}
+
+// differ walks two surfaces side by side.
+func differ(old, new *gate.Surface) (news []gate.Kind, gone []gate.Key) {
+	for _, kind := range gate.Kinds {
+		a, b := old.Entries(kind), new.Entries(kind)
+		changed := false
+		for i, j := 0, 0; i < len(a) || j < len(b); {
+			switch {
+			case j == len(b) || i < len(a) && a[i].Key.Compare(b[j].Key) < 0:
+				if a[i].Tool != "" { // of others an agent was never shown any
+					gone = append(gone, a[i].Key)
+				}
+				changed = changed || a[i].Listed == policy.Cleared
+				i++
+			case i == len(a) || a[i].Key != b[j].Key:
+				changed = changed || b[j].Listed == policy.Cleared
+				j++
+			default:
+				listed := a[i].Listed == policy.Cleared || b[j].Listed == policy.Cleared
+				changed = changed || listed && (a[i].Listed != b[j].Listed || a[i].Digest != b[j].Digest)
+				i, j = i+1, j+1
+			}
+		}
+		if changed {
+			news = append(news, kind)
+		}
+	}
+	return news, gone
+}
+
+// shut shows nothing any more, until a complete reading comes. mu is held.
+func (k *Keeper) shut() {
+	if k.surface == nil || !k.surface.Complete() {
+		return
+	}
+	in := k.input
+	in.Complete = false
+	k.publish(in)
+}
+
+// refold builds the surface again if what was accepted, what is registered or
+// the place's standing has moved since. The lists are not read. mu is held.
+func (k *Keeper) refold() ([]gate.Kind, error) {
+	if k.surface == nil || !k.surface.Complete() {
+		return nil, nil
+	}
+	in := k.input
+	now := k.opt.Now()
+	f := k.fold
+	var err error
+	if f.baseline, err = k.opt.Baseline.Load(); err != nil {
+		return nil, err
+	}
+	if k.opt.Standing != nil {
+		f.standing = k.opt.Standing()
+	}
+	if k.opt.Registry != nil {
+		if f.head, err = k.opt.Registry.Head(); err != nil {
+			return nil, err
+		}
+	}
+	if f == k.fold && (f.until == 0 || now.Unix() < f.until) {
+		return nil, nil
+	}
+	was := k.fold.baseline
+	if f, err = k.weigh(&in); err != nil {
+		return nil, err
+	}
+	k.fold = f
+	k.noteActs(was, f.baseline)
+	news, _ := k.publish(in) // the items are the same: nothing went away
+	return news, nil
+}
+
+// noteActs records what an operator accepted meanwhile.
+func (k *Keeper) noteActs(was, now *gate.Baseline) {
+	if was == nil || was == now {
+		return
+	}
+	for i := range k.input.Items {
+		it := &k.input.Items[i]
+		a, b := was.Items[it.Key], now.Items[it.Key]
+		if b == nil || b.By != gate.ByOperator || a != nil && a.Digest == b.Digest && a.Ver == b.Ver {
+			continue
+		}
+		e := registry.Entry{Kind: string(b.Kind), Name: b.Name, Tool: b.Tool, Mdg: b.Digest, By: b.By, Act: b.Act, Detail: "accepted: version " + strconv.FormatUint(b.Ver, 10)}
+		if a != nil {
+			e.Was = a.Digest
+		}
+		if err := k.note(e); err != nil {
+			k.opt.Log.Error("a move of the surface is not in the record", "upstream", k.opt.Name, "cause", err)
+		}
+	}
+}
