@@ -169,17 +169,15 @@ func (*paramsFold) Is(target error) bool { return target == ErrFold }
 // checkMeta holds the names of an object against those known in its place, and
 // those in its _meta too. What is no object has none.
 func checkMeta(object jsontext.Value, names nameSet) error {
-	if err := names.clash(object); err != nil {
+	meta, err := names.clash(object)
+	if err != nil || meta == nil {
 		return err
-	}
-	meta, ok := Get(object, "_meta")
-	if !ok {
-		return nil
 	}
 	if meta[0] != '{' {
 		return ErrFrame
 	}
-	return metaNames.clash(meta)
+	_, err = metaNames.clash(meta)
+	return err
 }
 
 // failure fills the error of a frame.

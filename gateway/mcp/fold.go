@@ -60,23 +60,28 @@ func newNameSet(names ...string) nameSet {
 	return s
 }
 
-// clash is FoldClash.
-func (n nameSet) clash(object []byte) error {
+// clash is FoldClash, and gives the object's member _meta on the way (nil: there
+// is none).
+func (n nameSet) clash(object []byte) (meta []byte, err error) {
 	w, ok := walk(object)
 	if !ok || !w.object {
-		return nil
+		return nil, nil
 	}
 	for {
 		s, ok := w.next()
 		if !ok {
-			return nil
+			return meta, nil
 		}
 		raw := w.b[s.name:s.nameEnd]
-		if n.exact[string(raw[1:len(raw)-1])] {
-			continue
+		exact := n.exact[string(raw[1:len(raw)-1])]
+		if !exact {
+			name := w.name(s)
+			if exact = n.exact[name]; !exact && n.folded[fold(name)] {
+				return nil, ErrFold
+			}
 		}
-		if name := w.name(s); !n.exact[name] && n.folded[fold(name)] {
-			return ErrFold
+		if exact && meta == nil && w.is(s, "_meta") {
+			meta = w.b[s.value:s.valueEnd]
 		}
 	}
 }

@@ -24,8 +24,8 @@ const (
 var (
 	ErrSyntax  = errors.New("mcp: not valid JSON")                        // also: trailing data, byte order mark, invalid UTF-8, a half of a surrogate pair
 	ErrTwice   = errors.New("mcp: an object has two members of one name") // compared after unescaping
-	ErrDepth   = errors.New("mcp: nested too deep")                      
-	ErrSize    = errors.New("mcp: too long")                             
+	ErrDepth   = errors.New("mcp: nested too deep")
+	ErrSize    = errors.New("mcp: too long")
 	ErrFold    = errors.New("mcp: a member's name differs from a known one in case only")
 	ErrFrame   = errors.New("mcp: not a JSON-RPC 2.0 message")
 	ErrID      = errors.New("mcp: an id must be a string or a number, and not null")
