@@ -238,8 +238,9 @@ func (k *Keeper) pace(l *list) {
 // land takes a reading in. The same bytes as before cost nothing. settling is
 // held.
 func (k *Keeper) land(ctx context.Context, l *list, c *collection, stamp func()) ([]gate.Kind, error) {
+	greeting := greetingOf(k.opt.Upstream.Welcome())
 	k.mu.Lock()
-	same := l.got && slices.Equal(l.hashes, c.hashes) && k.surface != nil && k.surface.Complete() && !k.unsure
+	same := l.got && greeting == k.greeting && slices.Equal(l.hashes, c.hashes) && k.surface != nil && k.surface.Complete() && !k.unsure
 	prev := l.items
 	if same {
 		stamp()

@@ -26,14 +26,15 @@ type Keeper struct {
 	settling sync.Mutex          // one settlement at a time; taken before mu
 	noted    map[gate.Key]string // settling owns it: what was last recorded of items that were not cleared
 
-	mu      sync.Mutex // owns everything below
-	lists   [len(sources)]list
-	closed  bool
-	input   gate.Input    // of the surface
-	surface *gate.Surface // nil before the first settlement
-	unsure  bool          // a verdict in it is missing
-	whole   *gate.Surface // the last complete one
-	fold    folded
+	mu       sync.Mutex // owns everything below
+	lists    [len(sources)]list
+	closed   bool
+	input    gate.Input    // of the surface
+	surface  *gate.Surface // nil before the first settlement
+	unsure   bool          // a verdict in it is missing
+	greeting [32]byte      // of the welcome that is in it
+	whole    *gate.Surface // the last complete one
+	fold     folded
 }
 
 // A list is what is known of one list of the protocol.

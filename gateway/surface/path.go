@@ -45,17 +45,18 @@ func (k *Keeper) tell(news []gate.Kind) {
 // it instructions are left out, and serverInfo is the operator's name. It waits
 // for the surface; what it returns counts as shown.
 func (k *Keeper) Welcome(ctx context.Context) mcp.Welcome {
+	err := k.fresh(ctx, gate.Tool) // also where it has none: a restarted server may greet otherwise
 	w := k.opt.Upstream.Welcome()
 	instructions, server := w.Instructions, w.ServerInfo
 	w.Instructions, w.ServerInfo = nil, k.stranger()
-	set := map[gate.Key]credentials.Digest{}
-	if k.open(ctx) != nil {
+	if err != nil {
 		return w
 	}
 	s, err := k.now()
 	if err != nil {
 		return w
 	}
+	set := map[gate.Key]credentials.Digest{}
 	cleared := func(kind gate.Kind, raw []byte) bool {
 		for _, e := range s.Entries(kind) {
 			if s.Lists(&e) && e.Digest == gate.Decode(kind, raw).Digest {
@@ -214,6 +215,19 @@ func (k *Keeper) Admit(ctx context.Context, e gate.Entry, method string, params 
 		}
 	}
 	return gate.Pass{}, gate.ErrShut
+}
+
+// AdmitLevel is the permission for one logging/setLevel with exactly these params,
+// which names no item.
+func (k *Keeper) AdmitLevel(ctx context.Context, params []byte) (gate.Pass, error) {
+	if err := k.open(ctx); err != nil {
+		return gate.Pass{}, err
+	}
+	s, err := k.now()
+	if err != nil {
+		return gate.Pass{}, err
+	}
+	return s.PassLevel(params)
 }
 
 // After is the check before the answer of a consequential call is delivered: it

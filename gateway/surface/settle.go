@@ -2,12 +2,14 @@ package surface
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine"
@@ -25,8 +27,11 @@ func (k *Keeper) settle(ctx context.Context, l *list, items []gate.Judged, commi
 		return nil, err
 	}
 	var f folded
+	var greeting [sha256.Size]byte
 	if in.Complete {
-		in.Items = append(in.Items, k.welcomed(ctx)...)
+		w := k.opt.Upstream.Welcome()
+		greeting = greetingOf(w)
+		in.Items = append(in.Items, k.welcomed(ctx, w)...)
 		slices.SortStableFunc(in.Items, func(a, b gate.Judged) int { return a.Key.Compare(b.Key) })
 		in.Items = k.judgeJoined(ctx, in.Items)
 		if err := ctx.Err(); err != nil {
@@ -42,7 +47,7 @@ func (k *Keeper) settle(ctx context.Context, l *list, items []gate.Judged, commi
 	}
 	k.mu.Lock()
 	commit()
-	k.fold = f
+	k.fold, k.greeting = f, greeting
 	k.unsure = slices.ContainsFunc(in.Items, func(j gate.Judged) bool {
 		return j.Verdict == quarantine.Missing && j.Fault == gate.NoFault
 	})
@@ -97,9 +102,20 @@ func (k *Keeper) blank() gate.Input {
 	}
 }
 
+// greetingOf tells greetings apart.
+func greetingOf(w mcp.Welcome) (d [sha256.Size]byte) {
+	h := sha256.New()
+	if w.Instructions != nil {
+		sum := sha256.Sum256([]byte(*w.Instructions))
+		h.Write(sum[:])
+	}
+	h.Write(w.ServerInfo)
+	h.Sum(d[:0])
+	return d
+}
+
 // welcomed are the items that a server says of itself.
-func (k *Keeper) welcomed(ctx context.Context) (out []gate.Judged) {
-	w := k.opt.Upstream.Welcome()
+func (k *Keeper) welcomed(ctx context.Context, w mcp.Welcome) (out []gate.Judged) {
 	if w.Instructions != nil && *w.Instructions != "" {
 		if raw, err := jsontext.AppendQuote(nil, *w.Instructions); err == nil {
 			out = append(out, k.judge(ctx, gate.Decode(gate.Instructions, raw)))

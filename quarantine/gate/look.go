@@ -2,8 +2,10 @@ package gate
 
 import (
 	"crypto/sha256"
+	"slices"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/internal/canon"
 	"github.com/pratique-dev/pratique/labels"
@@ -133,9 +135,13 @@ func (s *Surface) named(e Entry, method string, params []byte) (Entry, error) {
 			Name string `json:"name"`
 			URI  string `json:"uri"`
 		} `json:"ref"`
+		Notifications jsontext.Value `json:"notifications"`
 	}
 	if json.Unmarshal(params, &p) != nil {
 		return Entry{}, ErrOtherItem
+	}
+	if method == "subscriptions/listen" {
+		p.URI = onlySubscription(p.Notifications)
 	}
 	key := Key{}
 	switch {
@@ -149,7 +155,7 @@ func (s *Surface) named(e Entry, method string, params []byte) (Entry, error) {
 		if key = (Key{Template, p.Ref.URI}); e.Kind == Resource {
 			key.Kind = Resource
 		}
-	case p.URI != nil && (method == "resources/read" || method == "resources/subscribe" || method == "resources/unsubscribe"):
+	case p.URI != nil && readsURI(method):
 		now, err := s.Readable(*p.URI)
 		if err == nil && now.Key != e.Key {
 			return now, ErrOtherItem
@@ -160,4 +166,43 @@ func (s *Surface) named(e Entry, method string, params []byte) (Entry, error) {
 		return Entry{}, ErrOtherItem
 	}
 	return s.Look(key.Kind, key.Name)
+}
+
+func readsURI(method string) bool {
+	switch method {
+	case "resources/read", "resources/subscribe", "resources/unsubscribe", "subscriptions/listen":
+		return true
+	}
+	return false
+}
+
+// onlySubscription is the one resource that a listen asks for; nil where it asks
+// for more or for something else.
+func onlySubscription(raw jsontext.Value) *string {
+	var n struct {
+		Resources []string `json:"resourceSubscriptions"`
+	}
+	if len(raw) == 0 || json.Unmarshal(raw, &n, json.RejectUnknownMembers(true)) != nil || len(n.Resources) != 1 {
+		return nil
+	}
+	return &n.Resources[0]
+}
+
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// PassLevel is the permission for one logging/setLevel with exactly these params.
+// It is about no item; the surface has to be complete.
+func (s *Surface) PassLevel(params []byte) (Pass, error) {
+	epoch := s.in.Epoch.at("")
+	var p struct {
+		Level string         `json:"level"`
+		Meta  jsontext.Value `json:"_meta"`
+	}
+	if json.Unmarshal(params, &p, json.RejectUnknownMembers(true)) != nil || !slices.Contains(levels, p.Level) {
+		return Pass{}, ErrOtherItem
+	}
+	if !s.Complete() {
+		return Pass{}, ErrIncomplete
+	}
+	return Pass{&pass{method: "logging/setLevel", params: sha256.Sum256(params), epoch: epoch}}, nil
 }
