@@ -55,7 +55,12 @@ func loadKeys(data string) (k keys, err error) {
 // starts at once agree on one set. Keys that are missing beside spools are never
 // drawn anew: they would disown what is there.
 func makeKeys(data string, rand io.Reader) (keys, error) {
-	for _, d := range []string{data, filepath.Join(data, keysFolder), keysDir(data)} {
+	if _, err := os.Stat(data); errors.Is(err, fs.ErrNotExist) { // else it is its owner's matter: all in it is private
+		if err := durable.MkdirPrivate(data); err != nil {
+			return keys{}, err
+		}
+	}
+	for _, d := range []string{filepath.Join(data, keysFolder), keysDir(data)} {
 		if err := durable.MkdirPrivate(d); err != nil {
 			return keys{}, err
 		}

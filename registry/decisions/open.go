@@ -79,14 +79,17 @@ func Open(data string, o Options) (_ *Log, err error) {
 	return l, err
 }
 
-// begin makes a spool of this process's own.
+// begin makes a spool of this process's own. Another that starts at the same time
+// may take the new folder for a dead one's: then that is its.
 func (l *Log) begin() error {
-	sp, p, err := l.openSpool(spoolPrefix + l.newULID())
-	if err != nil {
+	for {
+		sp, p, err := l.openSpool(spoolPrefix + l.newULID())
+		if errors.Is(err, spool.ErrInUse) {
+			continue
+		}
+		l.spool, l.past = sp, p
 		return err
 	}
-	l.spool, l.past = sp, p
-	return nil
 }
 
 // adoptAll goes over the spools that are there. Those of living processes are
@@ -159,21 +162,27 @@ func (l *Log) openSpool(name string) (*spool.Spool, past, error) {
 			o.Known = spool.Head{Size: a.Size, Root: a.Root, Chain: a.Chain}
 		}
 	}
+	var odd error // told only if the spool is what was written: else that explains it
 	o.Visit = func(index uint64, b []byte) error {
 		e, err := parse(b)
 		if err == nil {
 			err = p.take(index, &e)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: entry %d: %w", name, index, err)
+		if err != nil && odd == nil {
+			odd = fmt.Errorf("%w: %s: entry %d: %w", spool.ErrDamaged, name, index, err)
 		}
 		return nil
 	}
 	sp, err := spool.Open(spoolDir(l.data, name), o)
-	if errors.Is(err, spool.ErrBehind) {
-		err = fmt.Errorf("%w: %w", ErrAnchor, err)
+	switch {
+	case errors.Is(err, spool.ErrBehind):
+		return nil, p, fmt.Errorf("%w: %w", ErrAnchor, err)
+	case err != nil:
+		return nil, p, err
+	case odd != nil:
+		return nil, p, errors.Join(odd, sp.Close())
 	}
-	return sp, p, err
+	return sp, p, nil
 }
 
 // sayLost puts on record that a process ended without a word: which calls were

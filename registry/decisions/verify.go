@@ -114,14 +114,15 @@ func (l *Log) verify(rep *Report, name string, at Anchor) error {
 		return err
 	}
 	p := newPast()
+	var odd []Problem
 	w, err := spool.Walk(dir, spool.WalkOptions{Key: l.keys.spool, At: at.Size, Live: s.Live, Visit: func(index uint64, b []byte) error {
 		e, err := parse(b)
 		if err != nil {
-			rep.add(Problem{Spool: name, Kind: KindEntry, Index: index, Detail: "the record is no entry"})
+			odd = append(odd, Problem{Spool: name, Kind: KindEntry, Index: index, Detail: "the record is no entry"})
 			return nil
 		}
 		if err := p.take(index, &e); err != nil {
-			rep.add(Problem{Spool: name, Kind: KindCount, Index: index, Detail: err.Error()})
+			odd = append(odd, Problem{Spool: name, Kind: KindCount, Index: index, Detail: err.Error()})
 		}
 		return nil
 	}})
@@ -135,6 +136,11 @@ func (l *Log) verify(rep *Report, name string, at Anchor) error {
 			continue
 		}
 		rep.add(Problem{Spool: name, Kind: string(f.Kind), Index: f.Index, Detail: f.String()})
+	}
+	for _, o := range odd { // behind a damaged record counts cannot fit
+		if len(w.Findings) == 0 || o.Index < w.Findings[0].Index {
+			rep.add(o)
+		}
 	}
 	rep.Spools = append(rep.Spools, s)
 	l.hold(rep, w, name, at, s.Live)

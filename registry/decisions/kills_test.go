@@ -1,0 +1,5 @@
+//go:build !long
+
+package decisions_test
+
+const kills = 10
