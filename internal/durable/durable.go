@@ -179,7 +179,7 @@ func (f *Files) syncDir(dir string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(d.Sync(), d.Close())
+		return errors.Join(syncFolder(d), d.Close())
 	})
 }
 

@@ -5,7 +5,6 @@ package durable
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -35,63 +34,14 @@ func openNoFollow(path string, flag int) (*os.File, error) {
 	return f, err
 }
 
-// OpenPrivate opens a file for reading that only its owner can touch. The
-// checks are made on the open descriptor, so nothing can be swapped between
-// check and use.
-func OpenPrivate(path string) (*os.File, error) {
-	f, err := openNoFollow(path, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	st, err := f.Stat()
-	switch {
-	case err != nil:
-	case !st.Mode().IsRegular():
-		err = ErrNotRegular
-	default:
-		err = checkAccess(st)
-	}
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return f, nil
-}
+// syncFolder makes the names in a folder durable.
+func syncFolder(d *os.File) error { return d.Sync() }
 
-// ReadPrivate reads a private file of at most limit bytes.
-func ReadPrivate(path string, limit int64) ([]byte, error) {
-	f, err := OpenPrivate(path)
-	if err != nil {
-		return nil, err
+func lock(path string, wait bool) (*FileLock, error) {
+	how := syscall.LOCK_EX
+	if !wait {
+		how |= syscall.LOCK_NB
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("read %s: %w (%d bytes)", path, ErrTooLarge, limit)
-	}
-	return data, nil
-}
-
-// A FileLock is an exclusive advisory lock between processes, and between
-// holders inside one process. The kernel gives it back when the process dies.
-type FileLock struct{ f *os.File }
-
-// ErrLocked is TryLock's answer while somebody else holds the lock.
-var ErrLocked = errors.New("is locked by another process")
-
-// Lock waits for the lock on path, a file that it makes (0600) if need be. The
-// file is never removed, or two holders could each lock their own.
-func Lock(path string) (*FileLock, error) { return lock(path, syscall.LOCK_EX) }
-
-// TryLock is Lock that answers ErrLocked instead of waiting.
-func TryLock(path string) (*FileLock, error) {
-	return lock(path, syscall.LOCK_EX|syscall.LOCK_NB)
-}
-
-func lock(path string, how int) (*FileLock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
 	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EMLINK) {
 		err = fmt.Errorf("%s: %w", path, ErrSymlink)
@@ -114,6 +64,3 @@ func lock(path string, how int) (*FileLock, error) {
 	}
 	return &FileLock{f}, nil
 }
-
-// Unlock gives the lock back. It may be called once.
-func (l *FileLock) Unlock() error { return l.f.Close() }
