@@ -192,7 +192,7 @@ func TestO25(t *testing.T) {
 		}
 		has(t, "n6", text, "-32600", `"id":6`)
 		works("after n6")
-		if len(r.g.sessions) != 2 || s.closed {
+		if len(r.g.sessions) != 2 || s.over() {
 			t.Error("n6 opened or closed a session")
 		}
 

@@ -51,8 +51,17 @@ func frameError(err error) *mcp.FrameError {
 	return &mcp.FrameError{Code: mcp.CodeParse, Err: mcp.ErrSyntax}
 }
 
-// answers tells whether a broken text wants an answer at all.
-func answers(fe *mcp.FrameError) bool { return fe.Shape == mcp.Request || fe.Shape == mcp.NoFrame }
+// answers tells whether a broken text wants an answer at all. One with a null id
+// is no notification: whoever wrote the member waits.
+func answers(fe *mcp.FrameError) bool {
+	switch fe.Shape {
+	case mcp.Request, mcp.NoFrame:
+		return true
+	case mcp.Notification:
+		return errors.Is(fe, mcp.ErrID)
+	}
+	return false
+}
 
 // A deed is what becomes of a frame that is no request.
 type deed uint8

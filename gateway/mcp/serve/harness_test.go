@@ -2,7 +2,6 @@ package serve
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -145,6 +144,12 @@ func (s *fakeSession) Drop(reason string, f mcp.Frame) {
 	s.drops = append(s.drops, reason)
 }
 
+func (s *fakeSession) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
 func (s *fakeSession) dropped() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,10 +221,15 @@ func newRig(t testing.TB, g *fakeGateway, opt Options) *rig {
 	srv := &http.Server{Handler: h}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
+	var mu sync.Mutex
+	var dialled []net.Conn
 	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		ours, theirs := net.Pipe()
 		select {
 		case l.conns <- theirs:
+			mu.Lock()
+			dialled = append(dialled, ours)
+			mu.Unlock()
 			return ours, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -232,6 +242,11 @@ func newRig(t testing.TB, g *fakeGateway, opt Options) *rig {
 		tr.CloseIdleConnections()
 		srv.Close()
 		<-served
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range dialled {
+			c.Close()
+		}
 	})
 	return &rig{t: t, h: h, g: g, client: &http.Client{Transport: tr}, wire: l.conns}
 }
@@ -415,5 +430,3 @@ func has(t testing.TB, what, text string, wants ...string) {
 		}
 	}
 }
-
-var _ = bytes.MinRead

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/gateway"
@@ -168,6 +169,12 @@ func (h *Handler) Drain(ctx context.Context) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 		h.cancel(errEnding)
+		t := time.NewTimer(h.opt.Limits.Grace)
+		defer t.Stop()
+		select {
+		case <-h.empty: // each has said why
+		case <-t.C:
+		}
 	}
 	for _, s := range sessions {
 		h.close(s)

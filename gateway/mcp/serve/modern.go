@@ -42,7 +42,7 @@ func (h *Handler) stateless(w http.ResponseWriter, r *http.Request, who gateway.
 	defer cancel(nil)
 	stop := context.AfterFunc(h.ctx, func() { cancel(errEnding) })
 	defer stop()
-	p := &reply{w: w, r: r, limits: l, st: newStream("", l), gone: s.Done()}
+	p := &reply{w: w, r: r, limits: l, st: newStream("", l)}
 	if f.Method == methodListen {
 		if !h.listening(p, func() { cancel(errEnding) }) {
 			fail(w, l, http.StatusServiceUnavailable, errEnding)

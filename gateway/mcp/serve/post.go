@@ -122,7 +122,7 @@ func (s *httpSession) post(w http.ResponseWriter, r *http.Request, body []byte, 
 // lasts does not matter to them: it can come back for the answers.
 func (s *httpSession) answer(w http.ResponseWriter, r *http.Request, asked, last []mcp.Frame, batch, rather bool) {
 	st := s.newStream()
-	p := &reply{w: w, r: r, limits: &s.h.opt.Limits, st: st, asked: s.asked, gone: s.gone,
+	p := &reply{w: w, r: r, limits: &s.h.opt.Limits, st: st, asked: s.asked,
 		prime: s.rev >= mcp.Rev20251125, began: func() { s.began(st) }}
 	var open []opened
 	for _, f := range asked {

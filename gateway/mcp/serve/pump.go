@@ -35,9 +35,8 @@ func (p *pump) head() {
 	h.Set("X-Accel-Buffering", "no")
 }
 
-// run writes until the stream has ended or is another's, the agent is gone
-// (ctx), or the session is (gone).
-func (p *pump) run(ctx context.Context, gone <-chan struct{}) {
+// run writes until the stream has ended or is another's, or the agent is gone (ctx).
+func (p *pump) run(ctx context.Context) {
 	defer close(p.done)
 	defer p.s.detach(p)
 	c := http.NewResponseController(p.w)
@@ -64,8 +63,6 @@ func (p *pump) run(ctx context.Context, gone <-chan struct{}) {
 				return
 			}
 		case <-ctx.Done():
-			return
-		case <-gone:
 			return
 		}
 	}

@@ -19,8 +19,7 @@ type reply struct {
 	r      *http.Request
 	limits *Limits
 	st     *stream
-	asked  *questions      // nil: questions cannot be asked
-	gone   <-chan struct{} // the session's end
+	asked  *questions // nil: questions cannot be asked
 	prime  bool
 	began  func() // told when the response becomes a stream
 
@@ -56,7 +55,7 @@ func (p *reply) begin() bool {
 		p.began()
 	}
 	p.st.attach(p.pump, -1, false)
-	go p.pump.run(p.r.Context(), p.gone)
+	go p.pump.run(p.r.Context())
 	return true
 }
 

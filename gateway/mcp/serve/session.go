@@ -26,7 +26,6 @@ type httpSession struct {
 	open  *opens
 	asked *questions
 	own   *stream // what belongs to no request: the GET stream
-	gone  chan struct{}
 
 	mu      sync.Mutex
 	streams map[string]*stream // by id: those that are open, and the ended that are kept
@@ -42,7 +41,7 @@ type httpSession struct {
 func (h *Handler) newSession(who gateway.Agent) *httpSession {
 	l := &h.opt.Limits
 	s := &httpSession{h: h, who: who, open: newOpens(l.Open), asked: newQuestions(*l), own: newStream("0", l),
-		gone: make(chan struct{}), streams: map[string]*stream{}}
+		streams: map[string]*stream{}}
 	s.streams[s.own.id] = s.own
 	return s
 }
@@ -196,7 +195,6 @@ func (h *Handler) close(s *httpSession) {
 	if was {
 		return
 	}
-	close(s.gone)
 	s.open.finish()
 	s.open.abort(errEnding)
 	s.asked.end()
@@ -270,7 +268,7 @@ func (s *httpSession) get(w http.ResponseWriter, r *http.Request) {
 	p.head()
 	w.WriteHeader(http.StatusOK)
 	if p.write(http.NewResponseController(w), []byte(": \n\n")) {
-		p.run(r.Context(), s.gone)
+		p.run(r.Context())
 	}
 	st.detach(p)
 }

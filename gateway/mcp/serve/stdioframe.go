@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/pratique-dev/pratique/gateway"
 	"github.com/pratique-dev/pratique/gateway/mcp"
 )
 
@@ -179,5 +180,14 @@ func (c *conn) handle(ctx context.Context, s session, f mcp.Frame) mcp.Frame {
 		c.s, c.rev = s, hello.Revision
 	}
 	c.mu.Unlock()
-	return s.Handle(ctx, f, c)
+	return s.Handle(ctx, f, mute{c})
+}
+
+// A mute peer is that of a stateless request: questions travel in results.
+type mute struct{ c *conn }
+
+func (m mute) Notify(f mcp.Frame) { m.c.Notify(f) }
+
+func (m mute) Ask(context.Context, mcp.Frame) (mcp.Frame, error) {
+	return mcp.Frame{}, gateway.ErrNoQuestions
 }
