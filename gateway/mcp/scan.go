@@ -124,7 +124,7 @@ func (w *walker) next() (span, bool) {
 			return span{}, false
 		}
 		s.name, s.nameEnd = i, skipString(w.b, i)
-		if i = skipSpace(w.b, s.nameEnd); i >= len(w.b) || w.b[i] != ':' {
+		if i = skipSpace(w.b, s.nameEnd); s.nameEnd < s.name+2 || i >= len(w.b) || w.b[i] != ':' {
 			w.done = true
 			return span{}, false
 		}
