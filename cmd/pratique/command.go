@@ -28,6 +28,7 @@ type verb struct {
 	usage string // one line
 	about string // more, for help and docs
 	args  string // the one positional argument that it takes; "": none
+	rest  string // what stands after "--" as it is, in the place of args; "": nothing may
 	flags []*option
 	out   any // zero value of what run returns, for the docs; nil: prints no struct
 	run   func(*call) (any, error)
@@ -139,6 +140,7 @@ type call struct {
 	json  bool
 	name  string // "tools register"
 	args  []string
+	rest  bool // args stood after "--"
 	flags map[string]*option
 }
 
@@ -235,7 +237,7 @@ func (v verb) command(e *env, name, full string) *cli.Command {
 	flags := v.allFlags()
 	c := &cli.Command{
 		Name: name, Usage: v.usage, Description: v.about, HideHelpCommand: true,
-		UsageText: strings.TrimSpace("pratique " + full + " [FLAGS] " + v.args), OnUsageError: usageError(full),
+		UsageText: strings.TrimSpace("pratique " + full + " [FLAGS] " + v.operands()), OnUsageError: usageError(full),
 	}
 	byName := map[string]*option{}
 	for _, o := range flags {
@@ -244,6 +246,7 @@ func (v verb) command(e *env, name, full string) *cli.Command {
 	}
 	c.Action = func(cc *cli.Context) error {
 		k := &call{Context: cc.Context, env: e, name: full, args: cc.Args().Slice(), flags: byName}
+		k.rest = v.rest != "" && e.dashed(len(k.args))
 		if err := v.check(k, flags); err != nil {
 			return &failed{full, err}
 		}
@@ -260,11 +263,26 @@ func (v verb) command(e *env, name, full string) *cli.Command {
 	return c
 }
 
+// operands are what stands after the flags, for help.
+func (v verb) operands() string {
+	if v.args != "" && v.rest != "" {
+		return v.args + " | " + v.rest
+	}
+	return v.args + v.rest
+}
+
+// dashed tells whether "--" stood before the last n words of the command line,
+// which cli does not say.
+func (e *env) dashed(n int) bool {
+	i := len(e.argv) - n - 1
+	return n > 0 && i > 0 && e.argv[i] == "--"
+}
+
 // check refuses what cli lets pass: positional arguments that nobody reads,
 // flags that stand after one, and required flags that are not there.
 func (v verb) check(k *call, flags []*option) error {
 	for _, a := range k.args {
-		if strings.HasPrefix(a, "-") && a != "-" {
+		if !k.rest && strings.HasPrefix(a, "-") && a != "-" {
 			return usagef("flag %s stands after an argument; flags go first", strings.SplitN(a, "=", 2)[0])
 		}
 	}
@@ -272,7 +290,10 @@ func (v verb) check(k *call, flags []*option) error {
 	if v.args != "" {
 		want = 1
 	}
-	if len(k.args) > want {
+	if len(k.args) > want && !k.rest {
+		if v.rest != "" {
+			return usagef("argument %q is one too many; a command stands after --", k.args[want])
+		}
 		return usagef("argument %q is one too many", k.args[want])
 	}
 	var missing []string

@@ -64,7 +64,7 @@ given twice are refused by name.
 }
 
 func verbPage(b *bytes.Buffer, n noun, v verb) {
-	line := strings.Join(strings.Fields("pratique "+n.name+" "+v.name+" "+v.args), " ")
+	line := strings.Join(strings.Fields("pratique "+n.name+" "+v.name+" "+v.operands()), " ")
 	if v.name != "" {
 		fmt.Fprintf(b, "\n### %s\n%s.\n", line, sentence(v.usage))
 	}
@@ -144,11 +144,30 @@ func jsonType(t reflect.Type) string {
 // of each field, its YAML path and its variable.
 func settingsPage(t *testing.T) []byte {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "registry", "node", "config.go"), nil, parser.ParseComments)
+	docs := map[string]string{} // "Type.Field"
+	for _, name := range []string{"config.go", "configgateway.go"} {
+		commentsOf(t, filepath.Join("..", "..", "registry", "node", name), docs)
+	}
+	var b bytes.Buffer
+	b.WriteString(`# Settings
+
+Made from registry/node/config.go; see cmd/pratique/docs_test.go. One YAML file: ` + "`--config FILE`" + `, or pratique.yaml in the data
+folder. Unknown keys fail. A variable goes before the file, a flag before both.
+
+| key | variable | meaning |
+|---|---|---|
+`)
+	settings(t, &b, docs, "", reflect.TypeFor[node.Config]())
+	return b.Bytes()
+}
+
+// commentsOf collects the comments of the fields in a file.
+func commentsOf(t *testing.T, path string, docs map[string]string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs := map[string]string{} // "Type.Field"
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.TypeSpec)
 		if !ok {
@@ -164,17 +183,6 @@ func settingsPage(t *testing.T) []byte {
 		}
 		return true
 	})
-	var b bytes.Buffer
-	b.WriteString(`# Settings
-
-Made from registry/node/config.go; see cmd/pratique/docs_test.go. One YAML file: ` + "`--config FILE`" + `, or pratique.yaml in the data
-folder. Unknown keys fail. A variable goes before the file, a flag before both.
-
-| key | variable | meaning |
-|---|---|---|
-`)
-	settings(t, &b, docs, "", reflect.TypeFor[node.Config]())
-	return b.Bytes()
 }
 
 func settings(t *testing.T, b *bytes.Buffer, docs map[string]string, prefix string, typ reflect.Type) {

@@ -28,6 +28,7 @@ type env struct {
 	terminal bool // whether a person sits at both in and err
 	errTTY   bool // whether err is a terminal: progress is shown there
 	now      func() time.Time
+	argv     []string // the command line as it was given
 	ask      func(question string) (bool, error)
 }
 
@@ -48,13 +49,14 @@ func systemEnv() *env {
 
 // run is main without its process: it returns the exit code.
 func run(ctx context.Context, e *env, args []string) int {
+	e.argv = args
 	return e.report(newApp(e).RunContext(ctx, args))
 }
 
 // nouns are the commands in the order in which help shows them.
 func nouns() []noun {
 	return []noun{
-		upNoun(), principalsNoun(), toolsNoun(), labelsNoun(), topologyNoun(), agentsNoun(), keysNoun(),
+		upNoun(), surfaceNoun(), principalsNoun(), toolsNoun(), labelsNoun(), topologyNoun(), agentsNoun(), keysNoun(),
 		ledgerNoun(), backupNoun(), restoreNoun(), doctorNoun(), completionNoun(), versionNoun(),
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"unicode"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/internal/canon"
@@ -48,11 +49,20 @@ func (l *Launch) Equal(o *Launch) bool {
 
 // Digest is what an operator's act names the launch by.
 func (l *Launch) Digest() credentials.Digest {
-	raw, err := json.Marshal(l, json.Deterministic(true))
-	if err != nil { // a struct of texts and digests: only invalid UTF-8 in an argument
+	raw := l.JSON()
+	if raw == nil { // of texts and digests: only invalid UTF-8 in an argument
 		return credentials.Digest{}
 	}
 	return canon.Digest("pratique/launch/v1", raw)
+}
+
+// JSON is the launch as a value, for Diff.
+func (l *Launch) JSON() jsontext.Value {
+	raw, err := json.Marshal(l, json.Deterministic(true))
+	if err != nil {
+		return nil
+	}
+	return raw
 }
 
 // A Command is a launch as it was configured.

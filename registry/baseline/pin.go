@@ -60,6 +60,9 @@ func (s *Store) Pin(ctx context.Context, c Command) (*Launch, error) {
 		}
 	}
 	s.pinEnv(l, c.Env)
+	if l.JSON() == nil {
+		return nil, fmt.Errorf("%w: an argument, a path or the name of a variable is not valid UTF-8", ErrCommand)
+	}
 	return l, nil
 }
 
