@@ -81,6 +81,7 @@ type Facts struct {
 	Profile  Profile // of the agent's credential or launch, never of a message
 	Method   string  // MCP method of the call
 	Tool     string  // the upstream's own name of tool, prompt or resource
+	Target   string  // the URI that is read, where Tool is the template that it matched; else empty
 	ID       credentials.ToolID
 	Origin   string          // text form of the upstream's origin
 	Tier     labels.Tier     // of the verified label

@@ -39,16 +39,44 @@ const (
 //	    never: [delete_record]
 //	    methods: [tools/call]
 type file struct {
-	Default *string    `yaml:"default"`
+	Default *word      `yaml:"default"`
 	Rules   []fileRule `yaml:"rules"`
 }
 
 type fileRule struct {
-	Name    string    `yaml:"name"`
-	Allow   *[]string `yaml:"allow"`
-	Ask     *[]string `yaml:"ask"`
-	Never   *[]string `yaml:"never"`
-	Methods *[]string `yaml:"methods"`
+	Name    word    `yaml:"name"`
+	Allow   *[]word `yaml:"allow"`
+	Ask     *[]word `yaml:"ask"`
+	Never   *[]word `yaml:"never"`
+	Methods *[]word `yaml:"methods"`
+}
+
+// A word is a string that YAML reads as one: 42, true and null are something
+// else, and what they would become is for the file to say, in quotes.
+type word string
+
+var errWord = errors.New("not a string; put it in quotes")
+
+// UnmarshalYAML implements yaml.InterfaceUnmarshaler.
+func (w *word) UnmarshalYAML(decode func(any) error) error {
+	var v any
+	if err := decode(&v); err != nil {
+		return err
+	}
+	s, ok := v.(string)
+	if !ok {
+		return errWord
+	}
+	*w = word(s)
+	return nil
+}
+
+func stringsOf(words []word) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = string(w)
+	}
+	return list
 }
 
 var ruleName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
@@ -96,15 +124,17 @@ func Load(text []byte) (*Rules, error) {
 // aliases, merges, tags, directives and further documents. Nesting is bounded
 // too.
 func plainYAML(text string) error {
-	depth, documents := 0, 0
+	depth, content := 0, false
 	for _, t := range lexer.Tokenize(text) {
 		switch t.Type {
 		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType, token.DirectiveType:
 			return fmt.Errorf("%w: line %d: anchors, aliases, merges, tags and directives are not taken", ErrRules, t.Position.Line)
 		case token.DocumentHeaderType, token.DocumentEndType:
-			if documents++; documents > 1 || t.Type == token.DocumentEndType {
+			if content || t.Type == token.DocumentEndType {
 				return fmt.Errorf("%w: line %d: one document only", ErrRules, t.Position.Line)
 			}
+		case token.CommentType:
+			continue
 		case token.SequenceStartType, token.MappingStartType:
 			if depth++; depth > 8 {
 				return fmt.Errorf("%w: line %d: nested too deep", ErrRules, t.Position.Line)
@@ -112,6 +142,7 @@ func plainYAML(text string) error {
 		case token.SequenceEndType, token.MappingEndType:
 			depth--
 		}
+		content = true
 	}
 	return nil
 }
@@ -125,7 +156,7 @@ func yamlError(err error) error {
 		what = "unknown key"
 	case errors.As(err, new(*yaml.DuplicateKeyError)):
 		what = "repeated key"
-	case errors.As(err, new(*yaml.TypeError)):
+	case errors.Is(err, errWord), errors.As(err, new(*yaml.TypeError)):
 		what = "a value has another type than its key wants"
 	}
 	var at yaml.Error
@@ -140,13 +171,13 @@ func readRules(rules []fileRule) ([]rule, error) {
 	total := 0
 	var list []rule
 	for i, fr := range rules {
-		if !ruleName.MatchString(fr.Name) {
+		if !ruleName.MatchString(string(fr.Name)) {
 			return nil, fmt.Errorf("%w: rule %d: name must be 1 to 64 of A-Z a-z 0-9 _ . -", ErrRules, i+1)
 		}
-		if fr.Name == "default" || seen[fr.Name] {
+		if fr.Name == "default" || seen[string(fr.Name)] {
 			return nil, fmt.Errorf("%w: rule %s: the name is taken", ErrRules, fr.Name)
 		}
-		seen[fr.Name] = true
+		seen[string(fr.Name)] = true
 		r, err := fr.read()
 		if err != nil {
 			return nil, err
@@ -163,15 +194,15 @@ func (fr *fileRule) read() (rule, error) {
 	bad := func(what string) (rule, error) {
 		return rule{}, fmt.Errorf("%w: rule %s: %s", ErrRules, fr.Name, what)
 	}
-	r := rule{name: fr.Name}
+	r := rule{name: string(fr.Name)}
 	given := 0
 	for _, x := range []struct {
 		verb  Verb
-		names *[]string
+		names *[]word
 	}{{Allow, fr.Allow}, {Ask, fr.Ask}, {Deny, fr.Never}} {
 		if x.names != nil {
 			given++
-			r.verb, r.names = x.verb, *x.names
+			r.verb, r.names = x.verb, stringsOf(*x.names)
 		}
 	}
 	if given != 1 {
@@ -197,7 +228,7 @@ func (fr *fileRule) read() (rule, error) {
 	if fr.Methods == nil {
 		return r, nil
 	}
-	r.methods = *fr.Methods
+	r.methods = stringsOf(*fr.Methods)
 	if len(r.methods) == 0 {
 		return bad("methods is empty; leave it out")
 	}

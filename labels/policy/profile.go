@@ -97,6 +97,7 @@ func (p *organisation) Decide(f Facts) Decision {
 
 // Listed implements Policy.
 func (p *organisation) Listed(f Facts) bool {
+	f.Target = "" // a template is listed for what may be read through it
 	return f.Profile == Watch && watchable(f) || p.judge(f).verb != Deny
 }
 
@@ -135,17 +136,25 @@ func floor(f Facts) Reason {
 	default:
 		return ReasonNotShown
 	}
-	if f.Tier == labels.Red || !f.Tier.Valid() || f.Tier > labels.Synthesize(f.Standing, f.Content) {
+	if tier(f) == labels.Red {
 		return ReasonRed
 	}
 	return ""
+}
+
+// tier is the label's, but never better than what standing and content come to.
+func tier(f Facts) labels.Tier {
+	if !f.Tier.Valid() {
+		return labels.Red
+	}
+	return min(f.Tier, labels.Synthesize(f.Standing, f.Content))
 }
 
 // permit is the organisation's layer: the rules where there are any, else the
 // profile.
 func (p *organisation) permit(f Facts) Decision {
 	if p.rules != nil {
-		return p.rules.decide(f.Method, f.Tool)
+		return p.rules.decide(f.Method, f.Tool, f.Target)
 	}
 	if f.Profile == Strict {
 		return Decision{reason: NoRule, rule: profileRule(Strict)}
@@ -161,7 +170,7 @@ func capped(d Decision, f Facts) Decision {
 	switch {
 	case f.Content < labels.Inspected:
 		return Decision{verb: Ask, reason: Doubtful, rule: profileRule(f.Profile)}
-	case f.Profile == Strict && f.Tier < labels.Green:
+	case f.Profile == Strict && tier(f) < labels.Green:
 		return Decision{verb: Ask, reason: ProfileAsk, rule: profileRule(Strict)}
 	}
 	return d

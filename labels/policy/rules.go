@@ -80,24 +80,22 @@ func newRules(list []rule) (*Rules, error) {
 	return r, nil
 }
 
-// decide looks the name up among the rules that name it, and those for any. The
-// strictest that matches fires; among equals the first by name.
-func (r *Rules) decide(method, name string) Decision {
+// decide looks at the rules that name the item, or what is read through it, and
+// at those for any. The strictest that matches fires; among equals the first by
+// name.
+func (r *Rules) decide(method, name, target string) Decision {
 	best := Decision{reason: NoRule, rule: "default"}
 	found := false
 	look := func(i int) {
 		rl := &r.rules[i]
-		if !rl.covers(method) || found && rl.verb >= best.verb {
+		if !rl.covers(method) || found && (rl.verb > best.verb || rl.verb == best.verb && rl.name >= best.rule) {
 			return
 		}
 		found = true
 		best = Decision{verb: rl.verb, reason: ruleReasons[rl.verb], rule: rl.name}
 	}
-	for _, i := range r.index[name] {
-		look(i)
-	}
-	if name != Any {
-		for _, i := range r.index[Any] {
+	for _, n := range []string{name, target, Any} {
+		for _, i := range r.index[n] {
 			look(i)
 		}
 	}

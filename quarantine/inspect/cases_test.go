@@ -179,6 +179,9 @@ func TestRealLists(t *testing.T) {
 			Server       jsontext.Value   `json:"server"`
 			Instructions jsontext.Value   `json:"instructions"`
 			Tools        []jsontext.Value `json:"tools"`
+			Prompts      []jsontext.Value `json:"prompts"`
+			Resources    []jsontext.Value `json:"resources"`
+			Templates    []jsontext.Value `json:"templates"`
 		}
 		if err := json.Unmarshal(b, &list); err != nil {
 			t.Fatal(err)
@@ -189,8 +192,12 @@ func TestRealLists(t *testing.T) {
 		if list.Server.Kind() == '{' {
 			cleared(t, "server", string(list.Server), true)
 		}
-		for _, tool := range list.Tools {
-			cleared(t, "tool", string(tool), true)
+		for kind, items := range map[string][]jsontext.Value{
+			"tool": list.Tools, "prompt": list.Prompts, "resource": list.Resources, "template": list.Templates,
+		} {
+			for _, raw := range items {
+				cleared(t, kind, string(raw), true)
+			}
 		}
 	}
 }

@@ -79,7 +79,7 @@ var dictionary = map[class]string{
 	cAsset:    "credential credentials password passwords passphrase secrets apikey apikeys cookies keychain",
 	cTalk:     "conversation conversations chat chats transcript",
 	cWhole:    "full entire complete whole all verbatim",
-	cNote:     "note notes notice reminder instruction instructions attention directive",
+	cNote:     "note notes notice reminder attention directive directives",
 	cFor:      "for to",
 	cAI:       "assistant assistants ai llm llms agent agents model models chatbot chatbots claude chatgpt gpt copilot",
 	cSilent:   "silently secretly covertly discreetly surreptitiously stealthily quietly",

@@ -1,0 +1,443 @@
+package policy_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/policy"
+)
+
+var update = flag.Bool("update", false, "write the vocabulary")
+
+func Example() {
+	rules, err := policy.Load([]byte("rules:\n  - name: mail\n    ask: [send_mail]\n"))
+	if err != nil {
+		panic(err)
+	}
+	f := policy.Facts{
+		Profile: policy.Personal, Method: "tools/call", Tool: "send_mail", Gate: policy.Cleared,
+		Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected,
+	}
+	d := policy.Of(rules).Decide(f)
+	fmt.Println(d.Verb(), d.Reason(), d.Rule())
+	f.Channel = true
+	d = policy.Of(rules).Decide(f)
+	fmt.Println(d.Verb(), d.Reason(), d.Rule())
+	// Output:
+	// deny no_channel mail
+	// ask rule_ask mail
+}
+
+// The vocabulary is what logs, refusals and the page module share: a word that
+// is in use never changes its meaning.
+func TestVocabulary(t *testing.T) {
+	got, err := json.Marshal(policy.Vocabulary(), jsontext.WithIndent(" "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	const file = "vocabulary.json"
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the code says; run go test -update and look at the difference", file)
+	}
+}
+
+func TestMeanings(t *testing.T) {
+	seen := map[policy.Reason]bool{}
+	for _, m := range policy.Meanings() {
+		if seen[m.Reason] || !m.Reason.Known() || m.Reason.Meaning() != m {
+			t.Errorf("%s: twice, or not known", m.Reason)
+		}
+		seen[m.Reason] = true
+		if !strings.HasSuffix(m.Text, ".") || m.Verb == "" || !slices.Contains([]string{"yes", "no", "unknown"}, m.Invoked) {
+			t.Errorf("%s: %+v", m.Reason, m)
+		}
+		if m.Retryable && m.Invoked != "no" {
+			t.Errorf("%s: a call that may have been executed is not called retryable", m.Reason)
+		}
+	}
+	if policy.Reason("nonsense").Known() || policy.Reason("nonsense").Meaning().Reason != policy.Undecided {
+		t.Error("an unknown reason has a meaning")
+	}
+}
+
+// The zero value of everything denies.
+func TestZero(t *testing.T) {
+	var d policy.Decision
+	if d.Verb() != policy.Deny || d.Reason() != policy.Undecided || !d.Enforced() || d.Would().Verb() != policy.Deny {
+		t.Errorf("%+v", d)
+	}
+	if p := policy.Of(nil); p.Decide(policy.Facts{}).Verb() != policy.Deny || p.Listed(policy.Facts{}) {
+		t.Error("no facts, and a permission")
+	}
+	if d := policy.Strictest().Decide(policy.Facts{}); d.Verb() != policy.Deny {
+		t.Error("no layers, and a permission")
+	}
+	if policy.Strictest().Listed(policy.Facts{}) {
+		t.Error("no layers, and listed")
+	}
+	if d := policy.Refuse("", ""); d.Verb() != policy.Deny || d.Reason() != policy.Undecided {
+		t.Errorf("%+v", d)
+	}
+	if d := policy.Refuse(policy.RuleAllow, "x"); d.Verb() != policy.Deny {
+		t.Error("a refusal permits")
+	}
+}
+
+// cells walks every combination of what a decision depends on, those that make
+// no sense included.
+func cells(yield func(policy.Facts)) {
+	for _, profile := range []policy.Profile{"", policy.Strict, policy.Personal, "other"} {
+		for gate := policy.NotShown; gate <= policy.Cleared+1; gate++ {
+			for tier := labels.Red; tier <= labels.Green+1; tier++ {
+				for standing := labels.Vetoed; standing <= labels.Attested+1; standing++ {
+					for content := labels.Violated; content <= labels.Consistent+1; content++ {
+						for _, effect := range []labels.Effect{labels.Unclassified, labels.AllEffects, labels.Write, labels.Read} {
+							for _, tool := range []string{"free", "asked", "shut", "other"} {
+								for _, channel := range []bool{false, true} {
+									yield(policy.Facts{
+										Profile: profile, Method: "tools/call", Tool: tool, Tier: tier, Standing: standing, Content: content,
+										Effect: effect, Gate: gate, Channel: channel,
+									})
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+var ruleText = []byte("rules:\n  - {name: a, allow: [free, asked, shut]}\n  - {name: b, ask: [asked]}\n  - {name: c, never: [shut]}\n")
+
+func mustLoad(t *testing.T, text []byte) *policy.Rules {
+	t.Helper()
+	r, err := policy.Load(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Worse facts never permit more: every cell against its neighbour in each
+// direction (RULES.md 30).
+func TestMonotone(t *testing.T) {
+	for _, p := range []policy.Policy{policy.Of(nil), policy.Of(mustLoad(t, ruleText))} {
+		n := 0
+		cells(func(f policy.Facts) {
+			n++
+			d := p.Decide(f)
+			no := func(what string, worse policy.Facts) {
+				if w := p.Decide(worse); w.Verb() > d.Verb() {
+					t.Errorf("%s: %+v gives %v, %+v gives %v", what, f, d.Verb(), worse, w.Verb())
+				}
+				if p.Listed(worse) && !p.Listed(f) {
+					t.Errorf("%s: %+v lists more than %+v", what, worse, f)
+				}
+			}
+			// Cells outside of the vocabulary are worst, so they are left out as the
+			// better of a pair.
+			if f.Gate <= policy.Cleared && f.Tier.Valid() && f.Standing.Valid() && f.Content.Valid() {
+				if w := f; w.Gate > 0 {
+					w.Gate--
+					no("state", w)
+				}
+				if w := f; w.Tier > 0 {
+					w.Tier--
+					no("tier", w)
+				}
+				if w := f; w.Standing > 0 {
+					w.Standing--
+					no("standing", w)
+				}
+				if w := f; w.Content > 0 {
+					w.Content--
+					no("content", w)
+				}
+				w := f
+				w.Effect = labels.Unclassified
+				no("effect", w)
+				w = f
+				w.Channel = false
+				no("channel", w)
+			}
+			switch {
+			case f.Gate != policy.Cleared, f.Tier == labels.Red, !f.Tier.Valid(), f.Tool == "shut" && p.Digest() != policy.Of(nil).Digest(), f.Profile == "", f.Profile == "other":
+				if d.Verb() != policy.Deny || p.Listed(f) {
+					t.Errorf("%+v gives %v", f, d.Verb())
+				}
+			}
+			if d.Verb() == policy.Ask && !f.Channel {
+				t.Errorf("%+v asks nobody", f)
+			}
+			if !d.Reason().Known() || !d.Enforced() {
+				t.Errorf("%+v: %s", f, d.Reason())
+			}
+		})
+		if n < 10_000 {
+			t.Errorf("only %d cells", n)
+		}
+	}
+}
+
+// A further layer never permits more, nor does a further ask or never rule.
+func TestLayers(t *testing.T) {
+	one, two := policy.Of(nil), policy.Of(mustLoad(t, ruleText))
+	both := policy.Strictest(one, two)
+	more := policy.Of(mustLoad(t, append(slices.Clone(ruleText), "  - {name: d, ask: [free]}\n  - {name: e, never: [asked]}\n"...)))
+	cells(func(f policy.Facts) {
+		v := both.Decide(f).Verb()
+		if v > one.Decide(f).Verb() || v > two.Decide(f).Verb() || both.Listed(f) && !(one.Listed(f) && two.Listed(f)) {
+			t.Errorf("%+v: two layers permit more than one", f)
+		}
+		if more.Decide(f).Verb() > two.Decide(f).Verb() || more.Listed(f) && !two.Listed(f) {
+			t.Errorf("%+v: more rules permit more", f)
+		}
+	})
+	if both.Digest() == policy.Strictest(two, one).Digest() || both.Digest() == two.Digest() {
+		t.Error("other layers, same digest")
+	}
+}
+
+// Watch lets through what is an item and says what would have been decided; it
+// says so in each decision (RULES.md 12).
+func TestWatch(t *testing.T) {
+	p, personal := policy.Of(nil), policy.Of(nil)
+	cells(func(f policy.Facts) {
+		if f.Profile != policy.Personal {
+			return
+		}
+		want := personal.Decide(f)
+		f.Profile = policy.Watch
+		d := p.Decide(f)
+		item := f.Gate > policy.Incomplete && f.Gate <= policy.Cleared
+		if item != (d.Verb() == policy.Allow) || item == d.Enforced() || item != p.Listed(f) {
+			t.Fatalf("%+v: %v, enforced %v", f, d.Verb(), d.Enforced())
+		}
+		if w := d.Would(); w.Verb() != want.Verb() || w.Reason() != want.Reason() {
+			t.Fatalf("%+v: would be %v %s, want %v %s", f, w.Verb(), w.Reason(), want.Verb(), want.Reason())
+		}
+	})
+	// An enforced layer above it binds.
+	f := policy.Facts{Profile: policy.Watch, Method: "tools/call", Tool: "shut", Gate: policy.Cleared, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
+	if d := policy.Strictest(p, refuser{}).Decide(f); d.Verb() != policy.Deny || !d.Enforced() {
+		t.Errorf("%v, enforced %v", d.Verb(), d.Enforced())
+	}
+}
+
+func TestRulesErrors(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty":             "",
+		"only a comment":    "# nothing\n",
+		"null":              "null\n",
+		"a list":            "- a\n",
+		"no rules":          "default: deny\n",
+		"empty rules":       "rules: []\n",
+		"default allow":     "default: allow\nrules:\n  - {name: a, allow: [x]}\n",
+		"unknown key":       "rules:\n  - {name: a, allow: [x], permit: [y]}\n",
+		"unknown top key":   "tools: {x: allow}\nrules:\n  - {name: a, allow: [x]}\n",
+		"key of other case": "Rules:\n  - {name: a, allow: [x]}\n",
+		"repeated key":      "rules:\n  - {name: a, allow: [x]}\nrules:\n  - {name: b, allow: [y]}\n",
+		"repeated verb":     "rules:\n  - name: a\n    allow: [x]\n    allow: [y]\n",
+		"two verbs":         "rules:\n  - {name: a, allow: [x], never: [y]}\n",
+		"no verb":           "rules:\n  - {name: a}\n",
+		"no name":           "rules:\n  - {allow: [x]}\n",
+		"bad name":          "rules:\n  - {name: \"a b\", allow: [x]}\n",
+		"reserved name":     "rules:\n  - {name: default, allow: [x]}\n",
+		"name twice":        "rules:\n  - {name: a, allow: [x]}\n  - {name: a, never: [x]}\n",
+		"names nothing":     "rules:\n  - {name: a, never: []}\n",
+		"names null":        "rules:\n  - {name: a, never: null}\n",
+		"a word for names":  "rules:\n  - {name: a, allow: x}\n",
+		"a number":          "rules:\n  - {name: a, allow: [42]}\n",
+		"a bool":            "rules:\n  - {name: a, allow: [true]}\n",
+		"a null":            "rules:\n  - {name: a, allow: [null]}\n",
+		"nested":            "rules:\n  - {name: a, allow: [[x]]}\n",
+		"empty word":        "rules:\n  - {name: a, allow: [\"\"]}\n",
+		"blank at an end":   "rules:\n  - {name: a, allow: [\"x \"]}\n",
+		"invisible":         "rules:\n  - {name: a, allow: [\"x\u200b\"]}\n",
+		"pattern":           "rules:\n  - {name: a, never: [\"delete_*\"]}\n",
+		"given twice":       "rules:\n  - {name: a, never: [x, x]}\n",
+		"unknown method":    "rules:\n  - {name: a, never: [x], methods: [tools/list]}\n",
+		"no methods":        "rules:\n  - {name: a, never: [x], methods: []}\n",
+		"method twice":      "rules:\n  - {name: a, never: [x], methods: [tools/call, tools/call]}\n",
+		"anchor":            "rules:\n  - {name: a, allow: &n [x]}\n  - {name: b, allow: *n}\n",
+		"merge":             "rules:\n  - {<<: {name: a}, allow: [x]}\n",
+		"tag":               "rules:\n  - {name: !!str a, allow: [x]}\n",
+		"two documents":     "rules:\n  - {name: a, allow: [x]}\n---\nrules:\n  - {name: b, allow: [y]}\n",
+		"broken":            "rules:\n  - {name: a, allow: [x\n",
+		"tab":               "rules:\n\t- {name: a, allow: [x]}\n",
+		"not UTF-8":         "rules:\n  - {name: a, allow: [\"\xff\"]}\n",
+		"JSON":              `{"rules": {"name": "a"}}`,
+		"deep":              strings.Repeat("[", 5000),
+		"long":              "rules: # " + strings.Repeat("x", policy.MaxRulesBytes),
+		"UTF-16":            "\xff\xfer\x00u\x00",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := policy.Load([]byte(text))
+			if err == nil || r != nil || !errors.Is(err, policy.ErrRules) {
+				t.Fatalf("%v, %v", r, err)
+			}
+			if strings.Contains(err.Error(), "\n") || len(err.Error()) > 200 {
+				t.Errorf("error text: %q", err)
+			}
+		})
+	}
+}
+
+// The digest names what the rules say, not how the file says it.
+func TestRulesDigest(t *testing.T) {
+	a := mustLoad(t, []byte("rules:\n  - {name: a, allow: [x, y]}\n  - {name: b, never: [z], methods: [tools/call, prompts/get]}\n"))
+	b := mustLoad(t, []byte("\xef\xbb\xbf# rules\r\ndefault: deny\r\nrules:\r\n  - name: b\r\n    methods: [prompts/get, tools/call]\r\n    never: [\"z\"]\r\n  - name: a\r\n    allow:\r\n      - y\r\n      - x\r\n"))
+	if a.Digest() != b.Digest() || policy.Of(a).Digest() != policy.Of(b).Digest() || a.Len() != 2 {
+		t.Error("the same rules, another digest")
+	}
+	for _, other := range []string{
+		"rules:\n  - {name: a, allow: [x]}\n  - {name: b, never: [z], methods: [tools/call, prompts/get]}\n",
+		"rules:\n  - {name: a, ask: [x, y]}\n  - {name: b, never: [z], methods: [tools/call, prompts/get]}\n",
+		"rules:\n  - {name: c, allow: [x, y]}\n  - {name: b, never: [z], methods: [tools/call, prompts/get]}\n",
+		"rules:\n  - {name: a, allow: [x, y]}\n  - {name: b, never: [z]}\n",
+	} {
+		if mustLoad(t, []byte(other)).Digest() == a.Digest() {
+			t.Errorf("other rules, the same digest: %s", other)
+		}
+	}
+	f := policy.Facts{Profile: policy.Personal}
+	strict := f
+	strict.Profile = policy.Strict
+	p := policy.Of(a)
+	if p.Decide(f).Policy() == p.Decide(strict).Policy() || p.Decide(f).Policy().IsZero() {
+		t.Error("another profile, the same digest of what decided")
+	}
+}
+
+// Test case O-08, part c: without readable rules nothing starts, and a failed
+// reload keeps the last good ones.
+func TestSource(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "policy.yaml")
+	if _, err := policy.OpenSource(path); !errors.Is(err, policy.ErrRules) || !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("no file: %v", err)
+	}
+	if _, err := policy.OpenSource(t.TempDir()); !errors.Is(err, policy.ErrRules) {
+		t.Fatalf("a folder: %v", err)
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("rules: [broken")
+	if _, err := policy.OpenSource(path); !errors.Is(err, policy.ErrRules) {
+		t.Fatalf("broken: %v", err)
+	}
+	write("rules:\n  - {name: a, allow: [get_ticket]}\n")
+	s, err := policy.OpenSource(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := s.Rules().Digest()
+	for _, bad := range []string{"rules: [broken", "", "default: allow\n"} {
+		write(bad)
+		if changed, err := s.Reload(); err == nil || changed || s.Rules().Digest() != good {
+			t.Fatalf("%q: changed %v, %v", bad, changed, err)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := s.Reload(); err == nil || changed || s.Rules().Digest() != good {
+		t.Fatalf("gone: %v, %v", changed, err)
+	}
+	f := policy.Facts{Profile: policy.Personal, Method: "tools/call", Tool: "close_account", Gate: policy.Cleared, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
+	if d := s.Policy().Decide(f); d.Verb() != policy.Deny {
+		t.Error("without a file everything goes")
+	}
+	write("# the same\nrules:\n  - {name: a, allow: [get_ticket]}\n")
+	if changed, err := s.Reload(); err != nil || changed {
+		t.Fatalf("the same: %v, %v", changed, err)
+	}
+	write("rules:\n  - {name: a, allow: [close_account]}\n")
+	if changed, err := s.Reload(); err != nil || !changed {
+		t.Fatalf("others: %v, %v", changed, err)
+	}
+	if d := s.Policy().Decide(f); d.Verb() != policy.Allow {
+		t.Errorf("%v %s", d.Verb(), d.Reason())
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte("rules:\n  - {name: a, allow: [x]}\n"))
+	f.Add(ruleText)
+	f.Add([]byte("default: deny\r\nrules:\r\n  - name: b\r\n    methods: [prompts/get]\r\n    never: [\"*\"]\r\n"))
+	f.Add([]byte("rules:\n  - {name: a, allow: &n [x]}\n  - {name: b, allow: *n}\n"))
+	f.Add([]byte("? [rules]\n: {"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := policy.Load(text)
+		if (r == nil) == (err == nil) {
+			t.Fatal("neither rules nor an error, or both")
+		}
+		if err != nil {
+			if !errors.Is(err, policy.ErrRules) {
+				t.Fatal(err)
+			}
+			return
+		}
+		again, err := policy.Load(text)
+		if err != nil || again.Digest() != r.Digest() || r.Len() == 0 {
+			t.Fatal("read again, the rules are others")
+		}
+		d := policy.Of(r).Decide(policy.Facts{Profile: policy.Strict, Method: "tools/call", Tool: "x"})
+		if d.Verb() != policy.Deny {
+			t.Fatal("rules open what is not shown")
+		}
+	})
+}
+
+// The cost of a decision does not depend on how many rules there are.
+func BenchmarkDecide(b *testing.B) {
+	f := policy.Facts{Profile: policy.Personal, Method: "tools/call", Tool: "tool_7", Gate: policy.Cleared, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
+	for _, n := range []int{0, 10, 10_000} {
+		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
+			var rules *policy.Rules
+			if n > 0 {
+				var text strings.Builder
+				text.WriteString("rules:\n")
+				for i := range n {
+					fmt.Fprintf(&text, "  - {name: r%d, allow: [tool_%d]}\n", i, i)
+				}
+				var err error
+				if rules, err = policy.Load([]byte(text.String())); err != nil {
+					b.Fatal(err)
+				}
+			}
+			p := policy.Of(rules)
+			b.ReportAllocs()
+			for b.Loop() {
+				if p.Decide(f).Verb() != policy.Allow {
+					b.Fatal("refused")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,72 @@
+package vectors_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/pratique-dev/pratique/labels/policy/vectors"
+)
+
+func Example() {
+	all, err := vectors.All()
+	if err != nil {
+		panic(err)
+	}
+	v := all[0]
+	f, err := v.Facts()
+	if err != nil {
+		panic(err)
+	}
+	p, err := v.Policy()
+	if err != nil {
+		panic(err)
+	}
+	d := p.Decide(f)
+	fmt.Println(d.Verb(), d.Reason(), d.Rule())
+	// Output: allow cleared profile:personal
+}
+
+// The vectors come out as they should.
+func TestVectors(t *testing.T) {
+	all, err := vectors.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 100 {
+		t.Fatalf("%d vectors", len(all))
+	}
+	seen := map[string]bool{}
+	for _, v := range all {
+		t.Run(v.Name, func(t *testing.T) {
+			if seen[v.Name] {
+				t.Fatal("the name is taken")
+			}
+			seen[v.Name] = true
+			f, err := v.Facts()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := v.Policy()
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := p.Decide(f)
+			if d.Verb().String() != v.Want.Verb || d.Reason() != v.Want.Reason || d.Rule() != v.Want.Rule {
+				t.Errorf("%v %s by %s, want %+v", d.Verb(), d.Reason(), d.Rule(), v.Want)
+			}
+			if got := p.Listed(f); got != v.Want.Listed {
+				t.Errorf("listed %v", got)
+			}
+			if v.Want.Would == nil {
+				if !d.Enforced() {
+					t.Error("not enforced")
+				}
+				return
+			}
+			w := d.Would()
+			if d.Enforced() || w.Verb().String() != v.Want.Would.Verb || w.Reason() != v.Want.Would.Reason || w.Rule() != v.Want.Would.Rule {
+				t.Errorf("would have been %v %s by %s, want %+v", w.Verb(), w.Reason(), w.Rule(), *v.Want.Would)
+			}
+		})
+	}
+}
