@@ -197,6 +197,13 @@ type RecordRestore struct {
 	Reason string
 }
 
+// RecordAnchor records where a spool of the decision log stands, so that a shorter
+// or other one shows. It is the service's own command.
+type RecordAnchor struct {
+	CommandMeta
+	Anchor AnchorData
+}
+
 // An Outcome is what a command did.
 type Outcome struct {
 	Index  uint64  // ledger index of the first event; of the head where nothing was added

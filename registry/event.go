@@ -47,6 +47,7 @@ const (
 	OriginCondemned    EventType = "origin.condemned"
 	KeysChanged        EventType = "keys.changed"
 	LogRestored        EventType = "log.restored"
+	DecisionsAnchored  EventType = "decisions.anchored"
 )
 
 // An Event is one entry of the log, in the shape in which it is stored. Data
@@ -181,6 +182,16 @@ type KeyChange struct {
 type RestoredData struct {
 	Size   uint64 `json:"size"`
 	Reason string `json:"reason,omitzero"`
+}
+
+// AnchorData is the data of decisions.anchored: one spool of the decision log had
+// so many entries, with this RFC 6962 root and this keyed chain after the last.
+// Nothing of any call is in it.
+type AnchorData struct {
+	Spool string             `json:"spool"` // spool_ and a ULID
+	Size  uint64             `json:"size"`
+	Root  credentials.Digest `json:"root"`
+	Chain credentials.Digest `json:"chain"`
 }
 
 // NewEvent builds an event of a type with its data.

@@ -82,8 +82,10 @@ func (t *Txn) apply(index uint64, e *registry.Event) error {
 		return t.applyAgent(e)
 	case registry.KeysChanged:
 		return t.applyKeys(index, e)
+	case registry.DecisionsAnchored:
+		return t.applyAnchor(e)
 	case registry.LogRestored:
-		return nil // what ended is ended by the keys that are revoked with it
+		return t.applyRestored()
 	}
 	return fmt.Errorf("%w: type %q", registry.ErrEvent, e.Type)
 }
@@ -271,6 +273,33 @@ func (t *Txn) applyAgent(e *registry.Event) error {
 	a := *old
 	a.Revoked = true
 	return t.put(tableAgents, &a)
+}
+
+// applyAnchor takes a spool further. It never goes back: what was anchored once
+// stays demanded.
+func (t *Txn) applyAnchor(e *registry.Event) error {
+	var d registry.AnchorData
+	if err := e.Decode(&d); err != nil {
+		return err
+	}
+	old, err := t.Anchor(d.Spool)
+	if d.Spool == "" || d.Size == 0 || err == nil && d.Size <= old.Size {
+		return fmt.Errorf("%w: anchor of %s at %d", ErrApply, d.Spool, d.Size)
+	}
+	return t.put(tableAnchors, &d)
+}
+
+// applyRestored: what was signed before is ended by the keys that are revoked
+// with it. Spools are demanded no longer: the backup may have come to a machine
+// that never had them, and the restoring is on record.
+func (t *Txn) applyRestored() error {
+	gone := collect(t.Anchors(), func(*registry.AnchorData) bool { return true })
+	for _, a := range gone {
+		if err := t.drop(tableAnchors, a); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *Txn) applyKeys(index uint64, e *registry.Event) error {

@@ -41,6 +41,7 @@ type history struct {
 	vers   map[string]uint64                // of topologies
 	kids   []credentials.KeyID
 	gone   map[credentials.KeyID]bool // revoked kids
+	spools map[string]uint64          // anchored size
 	refuse int
 	cmd    registry.CommandID // of the event before, and who sent it
 	cmdBy  credentials.KeyID
@@ -59,7 +60,7 @@ type expected struct {
 func newHistory(t *testing.T, seed uint64) *history {
 	h := &history{t: t, r: rand.New(rand.NewPCG(seed, 7)), db: New(), at: 1_800_000_000_000, known: map[credentials.KeyID]bool{},
 		moved: map[credentials.KeyID]bool{}, expect: map[credentials.ToolID]*expected{}, names: map[[2]string]credentials.ToolID{},
-		vers: map[string]uint64{}, gone: map[credentials.KeyID]bool{}}
+		vers: map[string]uint64{}, spools: map[string]uint64{}, gone: map[credentials.KeyID]bool{}}
 	for range 6 {
 		h.keys = append(h.keys, h.key())
 	}
@@ -353,7 +354,7 @@ func (h *history) reading(o string, ver uint64) registry.TopologyData {
 
 func (h *history) operator() {
 	k := h.owner()
-	switch h.r.IntN(8) {
+	switch h.r.IntN(9) {
 	case 0:
 		h.add(registry.PrincipalCondemned, h.keys[0], registry.ReasonData{ID: k.Principal()})
 	case 1:
@@ -381,7 +382,21 @@ func (h *history) operator() {
 		h.add(registry.ToolContested, k, registry.ContestData{Origin: x.origin, Name: x.name, Holder: id, Claimant: k})
 	case 7:
 		h.add(registry.LogRestored, "", registry.RestoredData{Size: h.index})
+		clear(h.spools) // and what was demanded of them before is so no longer
+		h.anchor()
+	case 8:
+		h.anchor()
 	}
+}
+
+// anchor takes a spool further, and tries to take it back.
+func (h *history) anchor() {
+	a := registry.AnchorData{Spool: fmt.Sprintf("spool_%d", h.r.IntN(5)), Root: h.digest(), Chain: h.digest()}
+	h.spools[a.Spool] += 1 + uint64(h.r.IntN(100))
+	a.Size = h.spools[a.Spool]
+	h.add(registry.DecisionsAnchored, "", a)
+	a.Size = uint64(h.r.IntN(int(a.Size + 1)))
+	h.contradiction(registry.DecisionsAnchored, "", a)
 }
 
 // run adds about n events, in transactions of some events each, and checks the

@@ -24,6 +24,7 @@ const (
 	tableContests    = "contests"
 	tableKeys        = "keys"
 	tableLowered     = "lowered"
+	tableAnchors     = "anchors"
 )
 
 // index is an indexer without reflection. key returns nil where the record has
@@ -62,7 +63,7 @@ func schema() *memdb.DBSchema {
 	s := &memdb.DBSchema{Tables: map[string]*memdb.TableSchema{}}
 	for _, t := range []*memdb.TableSchema{
 		toolsTable(), principalsTable(), originsTable(), holdingsTable(), delegationsTable(),
-		spentTable(), transfersTable(), agentsTable(), contestsTable(), keysTable(), loweredTable(),
+		spentTable(), transfersTable(), agentsTable(), contestsTable(), keysTable(), loweredTable(), anchorsTable(),
 	} {
 		s.Tables[t.Name] = t
 	}
@@ -164,6 +165,11 @@ func loweredTable() *memdb.TableSchema {
 			return binary.BigEndian.AppendUint64(nil, uint64(l.Until))
 		}}},
 	)
+}
+
+// Anchors: by spool, the latest of each.
+func anchorsTable() *memdb.TableSchema {
+	return table(tableAnchors, id(func(a *registry.AnchorData) []byte { return []byte(a.Spool) }))
 }
 
 // Origin is what the log says of one origin.

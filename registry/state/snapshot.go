@@ -18,7 +18,7 @@ import (
 // one. The caller folds the whole log instead.
 var ErrSnapshot = errors.New("state: not a usable snapshot")
 
-const snapshotMagic = "pratique/snapshot/v1\n"
+const snapshotMagic = "pratique/snapshot/v2\n"
 
 // maxSnapshotRecord bounds one record, so that a damaged length costs nothing.
 const maxSnapshotRecord = 4 << 20
@@ -41,6 +41,7 @@ func (v *View) WriteSnapshot(w io.Writer) error {
 	writeTable[registry.Contest](s, v, tableContests)
 	writeTable[registry.Key](s, v, tableKeys)
 	writeTable[labels.Lower](s, v, tableLowered)
+	writeTable[registry.AnchorData](s, v, tableAnchors)
 	s.commands(v.commands)
 	if s.err != nil {
 		return s.err
@@ -139,6 +140,7 @@ func ReadSnapshot(r io.Reader) (*DB, error) {
 		func() error { return readTable[registry.Contest](s, tx, tableContests) },
 		func() error { return readTable[registry.Key](s, tx, tableKeys) },
 		func() error { return readTable[labels.Lower](s, tx, tableLowered) },
+		func() error { return readTable[registry.AnchorData](s, tx, tableAnchors) },
 		func() error { return s.commands(tx) },
 	} {
 		if err := load(); err != nil {

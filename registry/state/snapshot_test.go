@@ -51,7 +51,7 @@ func TestDamagedSnapshotIsRefused(t *testing.T) {
 			t.Fatalf("the first %d of %d bytes were loaded", n, len(good))
 		}
 	}
-	for _, bad := range [][]byte{nil, []byte("pratique/snapshot/v2\n"), append([]byte(snapshotMagic), 0xff, 0xff, 0xff, 0xff, 0x7f)} {
+	for _, bad := range [][]byte{nil, []byte("pratique/snapshot/v1\n"), append([]byte(snapshotMagic), 0xff, 0xff, 0xff, 0xff, 0x7f)} {
 		if _, err := ReadSnapshot(bytes.NewReader(bad)); !errors.Is(err, ErrSnapshot) {
 			t.Errorf("%q: %v", bad, err)
 		}

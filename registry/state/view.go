@@ -291,6 +291,16 @@ func (v *View) Keys() iter.Seq[*registry.Key] {
 	return all[registry.Key](v, tableKeys, "id", nil)
 }
 
+// Anchor is the latest anchor of a spool of the decision log.
+func (v *View) Anchor(spool string) (*registry.AnchorData, error) {
+	return first[registry.AnchorData](v, tableAnchors, "id", []byte(spool))
+}
+
+// Anchors walks the latest anchors of all spools.
+func (v *View) Anchors() iter.Seq[*registry.AnchorData] {
+	return all[registry.AnchorData](v, tableAnchors, "id", nil)
+}
+
 // HasOperator reports whether any operator is enrolled.
 func (v *View) HasOperator() bool {
 	for p := range v.Principals() {

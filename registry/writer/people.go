@@ -224,6 +224,20 @@ func (p *plan) recordRestore(c *registry.RecordRestore) error {
 	return p.add(registry.LogRestored, registry.RestoredData{Size: c.Size, Reason: c.Reason})
 }
 
+// recordAnchor takes a spool's anchor further; one that does not is refused.
+func (p *plan) recordAnchor(c *registry.RecordAnchor) error {
+	if err := p.local(c.Caller); err != nil {
+		return err
+	}
+	if c.Anchor.Spool == "" || c.Anchor.Size == 0 {
+		return registry.ErrNotFound
+	}
+	if old, err := p.tx.Anchor(c.Anchor.Spool); err == nil && c.Anchor.Size <= old.Size {
+		return registry.ErrUnchanged
+	}
+	return p.add(registry.DecisionsAnchored, c.Anchor)
+}
+
 // principalOf is the principal whose public key this is.
 func principalOf(jwk []byte) (credentials.PrincipalID, error) {
 	k, err := envelope.ParseJWK(jwk)

@@ -81,6 +81,8 @@ func (p *plan) decideOperator(cmd registry.Command) error {
 		return p.enrolOperator(c)
 	case *registry.RecordRestore:
 		return p.recordRestore(c)
+	case *registry.RecordAnchor:
+		return p.recordAnchor(c)
 	}
 	return fmt.Errorf("%w: command %T", registry.ErrNotFound, cmd)
 }

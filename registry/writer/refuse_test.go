@@ -250,7 +250,7 @@ func TestOperatorsActs(t *testing.T) {
 		"condemn principal": &registry.Condemn{CommandMeta: o, Principal: s.owner.id()}, "condemn origin": &registry.Condemn{CommandMeta: o, Origin: site},
 		"release": &registry.ReleaseTool{CommandMeta: o, Tool: s.x.Row.Tool, Base: s.x.Digest}, "agent": &registry.CreateAgent{CommandMeta: o, Agent: agent},
 		"end agent": &registry.RevokeAgent{CommandMeta: o, Agent: agent}, "operator": &registry.EnrolOperator{CommandMeta: o, JWK: s.other.key.JWK()},
-		"keys": &registry.RecordKeys{CommandMeta: o}, "topology": &registry.RecordTopology{CommandMeta: o}, "restore": &registry.RecordRestore{CommandMeta: o},
+		"keys": &registry.RecordKeys{CommandMeta: o}, "topology": &registry.RecordTopology{CommandMeta: o}, "restore": &registry.RecordRestore{CommandMeta: o}, "anchor": &registry.RecordAnchor{CommandMeta: o},
 	} {
 		s.refused(t, map[string]refusal{name: {c, registry.ErrNotOperator}})
 	}
@@ -269,6 +269,8 @@ func TestOperatorsActs(t *testing.T) {
 		"agent unknown":              {&registry.RevokeAgent{CommandMeta: next(), Agent: agent}, registry.ErrNotFound},
 		"principal again":            {&registry.CreatePrincipal{CommandMeta: s.owner.meta(), JWK: s.owner.key.JWK()}, registry.ErrExists},
 		"own recovery key":           {&registry.CreatePrincipal{CommandMeta: s.other.meta(), JWK: s.other.key.JWK(), Recovery: s.other.key.ID}, registry.ErrExists},
+		"anchors are the service's":  {&registry.RecordAnchor{CommandMeta: next(), Anchor: registry.AnchorData{Spool: "spool_1", Size: 1}}, registry.ErrNotOperator},
+		"anchor of nothing":          {&registry.RecordAnchor{CommandMeta: by("")}, registry.ErrNotFound},
 		"no changes":                 {&registry.RecordKeys{CommandMeta: by("")}, registry.ErrUnchanged},
 	})
 	do(t, s.w, &registry.Condemn{CommandMeta: next(), Tool: s.x.Row.Tool})
