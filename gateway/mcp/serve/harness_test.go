@@ -181,7 +181,7 @@ func (s *fakeSession) Handle(ctx context.Context, f mcp.Frame, peer gateway.Peer
 	case methodPing:
 		return mcp.Answer(f.ID, jsontext.Value(`{}`))
 	case methodDiscover:
-		return mcp.Answer(f.ID, jsontext.Value(`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete"}`))
+		return mcp.Answer(f.ID, jsontext.Value(`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"resultType":"complete"}`))
 	}
 	return mcp.Fail(f.ID, mcp.CodeMethodNotFound, "no such method", nil)
 }
