@@ -6,6 +6,11 @@
 // wire, mcp/serve the agents' side, mcp/upstream the servers' side, and surface
 // what one agent can read of one upstream. The interfaces here are the seams
 // between them.
+//
+// The compiler keeps the order of the path: each step takes what the step before
+// made. A gate.Pass comes from a surface only, a labels.Verified from a verifier,
+// a policy.Decision from a policy; permitted, admitted and recorded are made in
+// one place each, and what sends a call takes the last of them.
 package gateway
 
 import (
@@ -17,6 +22,7 @@ import (
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine/gate"
 	"github.com/pratique-dev/pratique/registry/baseline"
+	"github.com/pratique-dev/pratique/registry/runs"
 )
 
 // An Agent is who calls: one credential, or one launch on stdio. Nothing that
@@ -26,6 +32,9 @@ type Agent struct {
 	Run     string              // run_ and a ULID: what hangs on it outlives connections and restarts
 	Name    string              // for people
 	Profile policy.Profile
+
+	run      *runs.Run
+	launched bool // no credential of the registry's stands behind it
 }
 
 // A Peer is the way back to an agent while one of its requests is open, or, as
@@ -83,7 +92,7 @@ type Link interface {
 type Exchange struct {
 	Frame   mcp.Frame
 	Hello   mcp.Hello         // stateless era: what travels beside it is already in the params' _meta
-	Headers map[string]string // Mcp-Name, Mcp-Param-*: from the cleared schema; nil: none
+	Headers map[string]string // Mcp-Name, Mcp-Param-* by their full names, as they go on the wire: from the cleared schema; nil: none
 	Receive func(f mcp.Frame) // a notification that belongs to it; nil: dropped
 	Ask     func(ctx context.Context, f mcp.Frame) mcp.Frame
 }

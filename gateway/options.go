@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"crypto"
+	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
@@ -8,15 +10,19 @@ import (
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/credentials/envelope"
+	"github.com/pratique-dev/pratique/gateway/surface"
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine"
+	"github.com/pratique-dev/pratique/quarantine/gate"
+	"github.com/pratique-dev/pratique/registry/runs"
 )
 
 // Errors of a gateway. None repeats a credential or an agent's words.
 var (
 	ErrOptions     = errors.New("gateway: an option that is required is missing")
 	ErrCredential  = errors.New("gateway: no agent has this credential, or it was revoked") // 401; one answer for both
-	ErrNotNow      = errors.New("gateway: the record of agents cannot be read now")         // 503, retry later
+	ErrNotNow      = errors.New("gateway: the record of agents or runs cannot be used now") // 503, retry later
 	ErrBusy        = errors.New("gateway: too many sessions of this agent are open")        // 429
 	ErrEra         = errors.New("gateway: agent and upstream do not speak the same era")    // -32022 or a failed initialize
 	ErrUnreachable = errors.New("gateway: the upstream does not answer")                    // 502
@@ -24,12 +30,15 @@ var (
 	ErrClosed      = errors.New("gateway: closed")
 )
 
-// Options are what a gateway is made of. All but Observer, Log, Now and Random
-// are required; the zero Limits are the defaults.
+// Options are what a gateway is made of. Upstream, Surfaces.Baseline, Agents,
+// Runs, Record, Policy, Inspector, Keys, Issuer and Profile are required.
 type Options struct {
 	Upstream  Upstream
+	Surfaces  Surfaces
 	Agents    Agents
-	Runs      Runs
+	Runs      *runs.Store
+	Record    Recorder
+	Policy    policy.Policy
 	Inspector quarantine.Inspector
 	Keys      Keys
 	Issuer    string // iss of the labels and sealed states: the registry's external URL
@@ -42,32 +51,45 @@ type Options struct {
 	Random    io.Reader        // nil: crypto/rand
 }
 
+// Surfaces is what the keepers of all sessions share.
+type Surfaces struct {
+	Baseline surface.Baseline
+	Registry surface.Registrants             // nil: nobody registered anything
+	Shelf    *surface.Shelf                  // nil: one for this gateway
+	Standing func() labels.Standing          // of the place now; nil: unknown if the place is unpinned, else pinned
+	Effect   func(*gate.Entry) labels.Effect // nil: as in surface.Options
+	Limits   surface.Limits
+}
+
 // Keys signs and verifies with the node's own keys. *keyring.Ring is one.
 type Keys interface {
 	envelope.Keys
 	SignToken(typ envelope.Type, claims any) (string, error)
+	Signer(role credentials.Role) (crypto.Signer, envelope.Key, error)
 }
 
 // Limits bound what one agent can cost. A zero member is the default.
 type Limits struct {
 	Sessions  int           // open sessions of one agent; 64
 	Calls     int           // open requests of one session; 256
-	Rate      int           // requests of one agent a second, in the mean; 500
-	Burst     int           // and at once; 2000
-	Unknown   int           // entries a minute of one agent for names it was not shown, before they are counted; 20
-	Rounds    int           // of questions in one call; 10
+	Rate      int           // requests of one agent a second, in the mean; 5,000
+	Burst     int           // and at once; 20,000
+	Single    int           // entries a minute of one agent and one reason for what is refused before it has an item, before they are counted; 20
+	Rounds    int           // of questions in one call; 16
 	Questions int           // of an upstream open at once in one session; 16
-	Arguments int           // bytes of params; 16 MiB
-	Early     time.Duration // how long a call waits for a surface that is being read; 10 s
-	Freshness time.Duration // RULES.md 7; 2 s. Negative: list before each call
+	Params    int           // bytes of params; 16 MiB
+	Listen    int           // resources in one subscription; 64
+	Inspect   time.Duration // for inspecting one result; 10 s
+	Welcome   time.Duration // how long a new session waits for what it may say of the upstream; 5 s
 	State     time.Duration // life of a sealed request state; 10 min
+	Idle      time.Duration // until a stateless session without calls ends; 5 min
 	TTL       time.Duration // ttlMs of our own lists; 2 s
 }
 
 // Own is what no agent may name (RULES.md 13).
 type Own struct {
 	Data      string   // data folder
-	Listeners []string // host:port of each of our listeners
+	Listeners []string // host:port or URL of each of our listeners
 	Home      string   // the home folder that ~ stands for; empty: os.UserHomeDir
 }
 
@@ -76,8 +98,9 @@ type Via struct {
 	Way string // stdio, http
 }
 
-// A Reload is what can change in a running gateway.
+// A Reload is what can change in a running gateway. What is nil stays.
 type Reload struct {
+	Policy policy.Policy
 }
 
 // Anonymous is the name of an agent without a credential, where the operator
@@ -91,7 +114,7 @@ func orInt(v *int, d int) {
 }
 
 func orTime(v *time.Duration, d time.Duration) {
-	if *v == 0 {
+	if *v <= 0 {
 		*v = d
 	}
 }
@@ -99,16 +122,47 @@ func orTime(v *time.Duration, d time.Duration) {
 func (l *Limits) defaults() {
 	orInt(&l.Sessions, 64)
 	orInt(&l.Calls, 256)
-	orInt(&l.Rate, 500)
-	orInt(&l.Burst, 2000)
-	orInt(&l.Unknown, 20)
-	orInt(&l.Rounds, 10)
+	orInt(&l.Rate, 5000)
+	orInt(&l.Burst, 20_000)
+	orInt(&l.Single, 20)
+	orInt(&l.Rounds, 16)
 	orInt(&l.Questions, 16)
-	orInt(&l.Arguments, 16<<20)
-	orTime(&l.Early, 10*time.Second)
-	orTime(&l.Freshness, 2*time.Second)
+	orInt(&l.Params, 16<<20)
+	orInt(&l.Listen, 64)
+	orTime(&l.Inspect, 10*time.Second)
+	orTime(&l.Welcome, 5*time.Second)
 	orTime(&l.State, 10*time.Minute)
+	orTime(&l.Idle, 5*time.Minute)
 	orTime(&l.TTL, 2*time.Second)
 }
 
-var _ = credentials.AgentID("")
+// check fills the defaults in.
+func (o *Options) check() error {
+	if o.Upstream == nil || o.Surfaces.Baseline == nil || o.Agents == nil || o.Runs == nil || o.Record == nil ||
+		o.Policy == nil || o.Inspector == nil || o.Keys == nil || o.Issuer == "" || o.Profile == "" {
+		return ErrOptions
+	}
+	o.Limits.defaults()
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Surfaces.Shelf == nil {
+		o.Surfaces.Shelf = surface.NewShelf(0)
+	}
+	if o.Surfaces.Standing == nil {
+		place := o.Upstream.Place()
+		o.Surfaces.Standing = func() labels.Standing {
+			if place.Unpinned {
+				return labels.Unknown
+			}
+			return labels.Pinned
+		}
+	}
+	return nil
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/registry"
+	"github.com/pratique-dev/pratique/registry/decisions"
 )
 
 // Agents is the registry's word on agents. Its errors are registry.ErrNotFound
@@ -23,13 +24,12 @@ type Agents interface {
 	Fresh() (size uint64, err error)
 }
 
-// Runs names runs. A run outlives connections and restarts; only an operator or
-// the end of a launch ends it.
-type Runs interface {
-	// Of is the open run of an agent's credential; it is begun where there is none.
-	Of(id credentials.AgentID) (run string, err error)
-	// Launch begins a run, and an agent, of a launch on stdio.
-	Launch(name string) (id credentials.AgentID, run string, err error)
+// A Recorder keeps the decision log. *decisions.Log is one. On an error of
+// Decided nothing is forwarded, on one of Finished nothing is delivered.
+type Recorder interface {
+	Decided(ctx context.Context, e *registry.Entry, args []byte, durable bool) (decisions.Ticket, error)
+	Finished(t decisions.Ticket, e *registry.Entry, result []byte) error
+	Note(e *registry.Entry) error
 }
 
 // An Observer watches requests: spans and metrics. It learns no argument and no
@@ -55,7 +55,7 @@ type Watch interface {
 // Seen is what an observer learns of a request.
 type Seen struct {
 	Method      string
-	Name        string // of the tool or prompt; empty: none, or not one that the agent was shown
+	Name        string // of the tool or prompt, as the agent sent it; empty: none
 	ID          mcp.ID
 	Revision    mcp.Revision
 	Way         string
@@ -67,3 +67,13 @@ type Seen struct {
 	Traceparent string // as the agent sent it; untrusted
 	Tracestate  string
 }
+
+// unwatched is a Watch for nobody.
+type unwatched struct{}
+
+func (unwatched) Decided(policy.Decision, labels.Tier) {}
+func (unwatched) Forward(ctx context.Context) (context.Context, string, string) {
+	return ctx, "", ""
+}
+func (unwatched) Returned(mcp.Frame) {}
+func (unwatched) End(string)         {}

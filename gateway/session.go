@@ -2,79 +2,147 @@ package gateway
 
 import (
 	"context"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/gateway/surface"
+	"github.com/pratique-dev/pratique/quarantine"
 )
-
-// A Gateway stands between agents and one upstream.
-type Gateway struct {
-	o Options
-}
-
-// New makes a gateway. It connects to nothing until an agent comes.
-func New(o Options) (*Gateway, error) {
-	o.Limits.defaults()
-	return &Gateway{o: o}, nil
-}
-
-// Admit is the agent whose credential this is: ErrCredential, ErrNotNow.
-func (g *Gateway) Admit(credential string) (Agent, error) { return Agent{}, ErrCredential }
-
-// Launch is the agent of a launch on stdio: this process's parent, whoever it
-// is, under the profile of the launch.
-func (g *Gateway) Launch(name string) (Agent, error) { return Agent{}, ErrNotNow }
-
-// Reload changes what can change in a running gateway, at once for every call
-// that is decided afterwards.
-func (g *Gateway) Reload(r Reload) {}
-
-// Open begins a session of the legacy era by connecting to the upstream; own
-// is the way to the agent outside of its requests. The session's Welcome says
-// which revision was agreed.
-func (g *Gateway) Open(ctx context.Context, who Agent, hello mcp.Hello, own Peer, via Via) (*Session, error) {
-	return nil, ErrUnreachable
-}
-
-// Stateless is the session that stateless requests of this agent with this
-// hello share. It is not closed by its users; the gateway closes it when it was
-// idle for long.
-func (g *Gateway) Stateless(ctx context.Context, who Agent, hello mcp.Hello, via Via) (*Session, error) {
-	return nil, ErrUnreachable
-}
-
-// Close ends all sessions. Calls in flight are answered with a refusal or
-// their result within the ctx.
-func (g *Gateway) Close(ctx context.Context) error { return nil }
 
 // A Session is one agent's way through the gateway to its upstream. Its methods
 // may be called by several goroutines at once.
 type Session struct {
-	g *Gateway
+	g      *Gateway
+	id     string
+	who    Agent
+	tally  *tally
+	via    Via
+	hello  mcp.Hello // capabilities as far as they are carried
+	rev    mcp.Revision
+	meta   []mcp.Member // of requests to a stateless upstream
+	own    Peer         // nil: stateless
+	key    string       // of a stateless session
+	link   Link
+	keeper *surface.Keeper
+	hi     mcp.Welcome
+
+	ctx  context.Context // ends with the session
+	end  context.CancelFunc
+	once sync.Once
+	work sync.WaitGroup // what the session began: calls, listeners
+
+	mu         sync.Mutex // owns what follows
+	closed     bool
+	calls      []*call // open, oldest first
+	questions  int
+	last       time.Time // when a call ended
+	progress   uint64
+	subscribed map[string]bool
+	listeners  map[*listener]struct{}
 }
 
 // ID is the session's own id, for logs: ses_ and a ULID. It is not the id on the
 // wire and opens nothing.
-func (s *Session) ID() string { return "" }
+func (s *Session) ID() string { return s.id }
 
-// Done is closed when the session has ended, by Close, by the end of its agent's
-// credential, or because the upstream is gone for good.
-func (s *Session) Done() <-chan struct{} { return nil }
+// Done is closed when the session has ended, by Close, or by the end of its
+// agent's credential or run.
+func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
 
 // Welcome is what initialize or server/discover answers, judged.
-func (s *Session) Welcome() mcp.Welcome { return mcp.Welcome{} }
+func (s *Session) Welcome() mcp.Welcome { return s.hi }
 
-// Handle takes one request and always answers it: a Result or Failure frame
-// with its id. A done ctx says that the agent cancelled it, or left; the answer
-// is then of no use to anybody.
-func (s *Session) Handle(ctx context.Context, f mcp.Frame, peer Peer) mcp.Frame { return mcp.Frame{} }
+// welcome is what may be said of the upstream: its words about itself only if
+// they are cleared, its capabilities only as far as we carry them.
+func (s *Session) welcome(ctx context.Context) mcp.Welcome {
+	ctx, cancel := context.WithTimeout(ctx, s.g.o.Limits.Welcome)
+	defer cancel()
+	w := s.keeper.Welcome(ctx)
+	w.Revision = s.rev
+	w.Capabilities = mcp.ServerCapabilities(w.Capabilities)
+	if len(w.Rest) > 0 && !s.harmless(ctx, w.Rest) {
+		w.Rest = nil
+	}
+	return w
+}
 
-// Notice takes a notification of the agent, other than that a request is
-// cancelled: whoever serves the agent cancels the ctx of its Handle.
-func (s *Session) Notice(ctx context.Context, f mcp.Frame) {}
+// harmless tells whether further members of a welcome are clear. They are no
+// items of the surface, so what is not clear is simply not passed on.
+func (s *Session) harmless(ctx context.Context, rest []mcp.Member) bool {
+	set, err := quarantine.ResultSpecimens("initialize", mcp.Object(rest...))
+	return err == nil && (len(set) == 0 || s.g.o.Inspector.Inspect(ctx, set).Verdict == quarantine.Clear)
+}
 
-// Drop records a frame that was dropped before it got here: an orphan answer, a
-// call without an id, a batch where there are none. reason is a word of ours.
-func (s *Session) Drop(reason string, f mcp.Frame) {}
+// ParamHeaders are the parameters that the cleared schema of the tool that f
+// calls wants in headers too, with the call's arguments; none if the agent was
+// shown no such tool, or it marks none.
+func (s *Session) ParamHeaders(f mcp.Frame) ([]mcp.ParamHeader, jsontext.Value) {
+	if f.Method != methodCall {
+		return nil, nil
+	}
+	p, err := readParams(&f, s.g.o.Limits.Params)
+	if err != nil {
+		return nil, nil
+	}
+	e, err := s.keeper.Look(s.ctx, "tool", p.name)
+	if err != nil {
+		return nil, nil
+	}
+	return s.g.shapes.of(&e).headers, p.args
+}
 
-// Close ends the session and its link.
-func (s *Session) Close() error { return nil }
+// enter begins a request. It is false where the session has ended or the agent
+// has too many open.
+func (s *Session) enter(c *call) (ok, closed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false, true
+	}
+	if len(s.calls) >= s.g.o.Limits.Calls {
+		return false, false
+	}
+	s.calls = append(s.calls, c)
+	s.work.Add(1)
+	return true, false
+}
+
+func (s *Session) leave(c *call) {
+	s.mu.Lock()
+	for i, x := range s.calls {
+		if x == c {
+			s.calls = append(s.calls[:i:i], s.calls[i+1:]...)
+			break
+		}
+	}
+	s.last = s.g.o.Now()
+	s.mu.Unlock()
+	s.work.Done()
+}
+
+// idle tells whether a stateless session was not used for long.
+func (s *Session) idle(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.own == nil && len(s.calls) == 0 && len(s.listeners) == 0 && now.Sub(s.last) >= s.g.o.Limits.Idle
+}
+
+// Close ends the session and its link. Requests that are open get their answer
+// first, which is a refusal, since their link is gone.
+func (s *Session) Close() error {
+	var err error
+	s.once.Do(func() {
+		s.mu.Lock()
+		s.closed = true
+		s.mu.Unlock()
+		s.end()
+		err = s.link.Close()
+		s.keeper.Close()
+		s.work.Wait()
+		s.g.forget(s)
+	})
+	return err
+}

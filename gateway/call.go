@@ -1,0 +1,194 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/quarantine/gate"
+	"github.com/pratique-dev/pratique/registry/decisions"
+)
+
+// A call is one request of an agent while it is open.
+type call struct {
+	s     *Session
+	f     *mcp.Frame
+	m     *mcp.Method
+	peer  Peer
+	at    time.Time
+	watch Watch
+	ref   string // call_ and a ULID
+	view  uint64 // size of the registry's log that the decision saw
+	sent  bool   // the session's mu: the upstream may have it, so it may ask
+
+	started chan struct{} // closed when it is sent; nil: nobody waits for that
+
+	token, ourToken         jsontext.Value // the agent's progress token, and what travels in its place
+	traceparent, tracestate string
+}
+
+// permitted is a call that a decision let through. decide makes it.
+type permitted struct {
+	p     params
+	item  gate.Entry
+	label labels.Verified
+	d     policy.Decision
+	state *sealed // of a retry; nil: a first round
+}
+
+// admitted is a permitted call of an item that is unchanged now, with the bytes
+// that go upstream and the pass for them. admit makes it.
+type admitted struct {
+	permitted
+	params []byte
+	head   map[string]string
+	pass   gate.Pass
+}
+
+// recorded is an admitted call whose decision is in the record. record makes it,
+// and send takes nothing else.
+type recorded struct {
+	admitted
+	ticket decisions.Ticket
+}
+
+// pass is the one path: from a request that was read once to the answer that the
+// agent gets. Each step takes what the step before made; each refusal leaves one
+// entry.
+func (s *Session) pass(ctx context.Context, c *call, p params) mcp.Frame {
+	c.ref = s.g.id("call_")
+	if s.g.guard.names(p.raw) {
+		return c.refuse(&p, nil, policy.Refuse(policy.OwnGuard, "guard:own"), "")
+	}
+	item, err := s.look(ctx, c, &p)
+	if err != nil && (item.Kind == "" || !s.watches()) {
+		return c.refuse(&p, &item, refusalOf(err), "")
+	}
+	if err := s.g.twins(&p, &item); err != nil {
+		return c.malformedItem(&p, &item, err)
+	}
+	may, d, err := s.decide(c, p, item)
+	if err != nil {
+		return c.refuse(&p, &item, d, "")
+	}
+	ready, d, err := s.admit(ctx, c, may)
+	if err != nil {
+		return c.refuse(&p, &item, d, "")
+	}
+	written, err := s.record(ctx, c, ready)
+	if err != nil {
+		return c.unrecorded(&ready, err)
+	}
+	answer, err := s.send(ctx, c, &written)
+	if err != nil {
+		return c.lost(ctx, &written, err)
+	}
+	return s.deliver(ctx, c, &written, answer)
+}
+
+// watches tells whether refusals of policy and gate are only recorded.
+func (s *Session) watches() bool { return s.who.Profile == policy.Watch }
+
+// look finds what the request is about on the surface that this agent was
+// shown. The entry may come with an error, for the record.
+func (s *Session) look(ctx context.Context, c *call, p *params) (gate.Entry, error) {
+	if err := s.g.alive(&s.who); err != nil {
+		if errors.Is(err, errRevoked) {
+			s.g.work.Go(func() { _ = s.Close() })
+		}
+		return gate.Entry{}, err
+	}
+	switch c.f.Method {
+	case methodCall:
+		return s.keeper.Look(ctx, gate.Tool, p.name)
+	case methodPrompt:
+		return s.keeper.Look(ctx, gate.Prompt, p.name)
+	case methodComplete:
+		if !p.template {
+			return s.keeper.Look(ctx, gate.Prompt, p.name)
+		}
+		e, err := s.keeper.Look(ctx, gate.Template, p.name)
+		if errors.Is(err, gate.ErrNotShown) {
+			if r, err := s.keeper.Look(ctx, gate.Resource, p.name); err == nil {
+				return r, nil
+			}
+		}
+		return e, err
+	case methodLevel:
+		return gate.Entry{State: policy.Cleared, Listed: policy.Cleared, Standing: s.g.o.Surfaces.Standing(),
+			Content: labels.Inspected, Effect: labels.Read}, nil
+	}
+	return s.keeper.Readable(ctx, p.name)
+}
+
+// decide asks the policy, on the label of the version that was shown. A retry
+// with a state of ours is decided anew like any other call (RULES.md 5).
+func (s *Session) decide(c *call, p params, item gate.Entry) (permitted, policy.Decision, error) {
+	f := s.facts(c, &item)
+	f.Gate, f.Args = item.State, p.arguments()
+	size, err := s.g.o.Agents.Fresh()
+	if err != nil {
+		return permitted{}, policy.Refuse(policy.Stale, "registry"), err
+	}
+	c.view = size
+	var label labels.Verified
+	if c.f.Method != methodLevel {
+		if label, err = s.g.labels.of(&item, c.at); err != nil && !s.watches() {
+			s.g.o.Log.Warn("a label cannot be verified", "tool", item.Tool, "cause", err)
+			return permitted{}, policy.Refuse(policy.ReasonLabel, "label"), err
+		}
+		f.Tier = min(f.Tier, label.Tier())
+	}
+	d := s.g.policy.get().Decide(f)
+	c.watch.Decided(d, f.Tier)
+	if d.Verb() != policy.Allow {
+		return permitted{}, d, errDenied
+	}
+	ok := permitted{p: p, item: item, label: label, d: d}
+	if p.state != "" {
+		st, why := s.g.states.open(p.state, s.bind(c, &ok), c.at)
+		if why != "" {
+			return permitted{}, policy.Refuse(policy.RequestState, "request-state:"+why), errDenied
+		}
+		ok.state = st
+	}
+	return ok, d, nil
+}
+
+var errDenied = errors.New("gateway: denied")
+
+// admit makes sure that the item is unchanged now, makes the bytes that go
+// upstream, and gets the pass for exactly them.
+func (s *Session) admit(ctx context.Context, c *call, ok permitted) (admitted, policy.Decision, error) {
+	a := admitted{permitted: ok}
+	var err error
+	ctx, c.traceparent, c.tracestate = c.watch.Forward(ctx)
+	if a.params, err = s.outgoing(c, &ok); err != nil {
+		return a, policy.Refuse(policy.Arguments, "params"), err
+	}
+	if a.head, err = s.headers(c, &ok); err != nil {
+		return a, policy.Refuse(policy.Arguments, "params:header"), err
+	}
+	if err := s.admission(ctx, c, &a); err != nil {
+		return a, refusalOf(err), err
+	}
+	if ok.state != nil && !s.g.states.spend(ok.state) {
+		return a, policy.Refuse(policy.RequestState, "request-state:replayed"), errDenied
+	}
+	return a, ok.d, nil
+}
+
+// admission gets the pass, listing again first where that is due.
+func (s *Session) admission(ctx context.Context, c *call, a *admitted) (err error) {
+	if c.f.Method == methodLevel {
+		a.pass, err = s.keeper.AdmitLevel(ctx, a.params)
+		return err
+	}
+	a.pass, err = s.keeper.Admit(ctx, a.item, c.f.Method, a.params)
+	return err
+}

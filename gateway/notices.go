@@ -1,0 +1,218 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/quarantine"
+	"github.com/pratique-dev/pratique/quarantine/gate"
+)
+
+// A sink takes what the upstream sends outside of an exchange that is known.
+type sink struct {
+	s     *Session
+	ready chan struct{} // closed once the session has its keeper
+}
+
+// Receive implements Sink.
+func (k *sink) Receive(f mcp.Frame) {
+	select {
+	case <-k.ready:
+		k.s.receive(nil, f)
+	default: // nothing was shown yet that it could be about
+	}
+}
+
+// Ask implements Sink.
+func (k *sink) Ask(ctx context.Context, f mcp.Frame) mcp.Frame {
+	select {
+	case <-k.ready:
+		return k.s.question(ctx, nil, true, f)
+	default:
+		return mcp.Fail(f.ID, mcp.CodeInvalidRequest, "an upstream may ask only while a call to it is open", nil)
+	}
+}
+
+// Lost implements Sink.
+func (k *sink) Lost(err error) {
+	select {
+	case <-k.ready:
+		k.s.keeper.Lost(err)
+	default:
+	}
+}
+
+// receive takes a notification of the upstream. What is about a list goes to the
+// keeper, whose judgement the agent is told of; words for the agent are inspected
+// first, and hostile ones end here.
+func (s *Session) receive(c *call, f mcp.Frame) {
+	if s.keeper.Notice(f.Method) {
+		return
+	}
+	m, ok := mcp.Lookup(f.Method)
+	if !ok || !m.Notification || !m.In(s.rev) || m.Upstream == mcp.Refused {
+		s.drop("notification: not carried", &f)
+		return
+	}
+	if m.Upstream != mcp.Passed {
+		return // ends here
+	}
+	set, err := quarantine.MessageSpecimens(f.Method, f.Params)
+	v := quarantine.Missing
+	if err == nil {
+		v = s.judge(s.ctx, set)
+	}
+	if v == quarantine.Hostile || v == quarantine.Missing {
+		s.drop("notification: "+v.String(), &f)
+		if !s.watches() {
+			return
+		}
+	}
+	if mayHoldOurs(f.Params) {
+		if f.Params, err = dropOurs(f.Params, 0); err != nil {
+			return
+		}
+	}
+	s.passOn(c, m, f)
+}
+
+// passOn passes a notification on, to the request that it belongs to or to the
+// session.
+func (s *Session) passOn(c *call, m *mcp.Method, f mcp.Frame) {
+	switch m.Name {
+	case "notifications/progress":
+		if c == nil {
+			if c = s.caller(f); c == nil {
+				s.drop("notification: no such request", &f)
+				return
+			}
+		}
+		if c.ourToken != nil {
+			t, _ := mcp.Get(f.Params, "progressToken")
+			if !bytes.Equal(t, c.ourToken) {
+				s.drop("notification: no such request", &f)
+				return
+			}
+			p, err := mcp.Edit(f.Params, []mcp.Member{{Name: "progressToken", Value: c.token}}, nil)
+			if err != nil {
+				return
+			}
+			f.Params = p
+		}
+	case "notifications/resources/updated":
+		s.updated(c, f)
+		return
+	}
+	switch {
+	case c != nil:
+		c.peer.Notify(f)
+	case s.own != nil:
+		s.own.Notify(f)
+	default:
+		s.drop("notification: for nobody", &f)
+	}
+}
+
+// caller is the open request whose progress token the notification names.
+func (s *Session) caller(f mcp.Frame) *call {
+	t, ok := mcp.Get(f.Params, "progressToken")
+	if !ok {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.calls {
+		if c.sent && (c.ourToken != nil && bytes.Equal(c.ourToken, t) || c.ourToken == nil && c.token != nil && bytes.Equal(c.token, t)) {
+			return c
+		}
+	}
+	return nil
+}
+
+// updated passes the news of a resource on to whoever subscribed to it, or to
+// something above it.
+func (s *Session) updated(c *call, f mcp.Frame) {
+	uri, ok := mcp.GetString(f.Params, "uri")
+	if !ok {
+		return
+	}
+	if s.own == nil {
+		if c != nil && c.f.Method == methodListen {
+			l := listener{c: c}
+			f.Params = l.stamp(f.Params)
+			c.peer.Notify(f)
+			return
+		}
+		s.drop("notification: not subscribed", &f)
+		return
+	}
+	s.mu.Lock()
+	wanted := false
+	for u := range s.subscribed {
+		wanted = wanted || uri == u || strings.HasPrefix(uri, u)
+	}
+	s.mu.Unlock()
+	if !wanted {
+		s.drop("notification: not subscribed", &f)
+		return
+	}
+	s.own.Notify(f)
+}
+
+// changes are the notifications that a list is another.
+var changes = map[gate.Kind]struct{ method, filter, capability string }{
+	gate.Tool:     {"notifications/tools/list_changed", "toolsListChanged", "tools"},
+	gate.Prompt:   {"notifications/prompts/list_changed", "promptsListChanged", "prompts"},
+	gate.Resource: {"notifications/resources/list_changed", "resourcesListChanged", "resources"},
+	gate.Template: {"notifications/resources/list_changed", "resourcesListChanged", "resources"},
+}
+
+// changed tells the agent that a list is another, after it was judged. An agent
+// is told only if it was told that it would be.
+func (s *Session) changed(kind gate.Kind) {
+	n, ok := changes[kind]
+	if !ok {
+		return
+	}
+	if s.own != nil {
+		if v, _ := mcp.Get(s.link.Welcome().Capabilities, n.capability, "listChanged"); v.Kind() == 't' {
+			s.own.Notify(mcp.Note(n.method, nil))
+		}
+		return
+	}
+	s.mu.Lock()
+	var tell []*listener
+	for l := range s.listeners {
+		if l.kinds[n.filter] {
+			tell = append(tell, l)
+		}
+	}
+	s.mu.Unlock()
+	for _, l := range tell {
+		l.c.peer.Notify(mcp.Note(n.method, l.stamp(nil)))
+	}
+}
+
+// listsMayDiffer tells the agent that what it may call is judged anew.
+func (s *Session) listsMayDiffer() {
+	for _, kind := range []gate.Kind{gate.Tool, gate.Prompt, gate.Resource} {
+		s.changed(kind)
+	}
+}
+
+// Notice takes a notification of the agent, other than that a request is
+// cancelled: whoever serves the agent cancels the ctx of its Handle.
+func (s *Session) Notice(ctx context.Context, f mcp.Frame) {
+	m, ok := mcp.Lookup(f.Method)
+	switch {
+	case !ok || !m.Notification || !m.In(s.rev) || m.Agent == mcp.Refused:
+		s.drop("notification: not carried", &f)
+	case m.Agent == mcp.Passed:
+		// Its params would be agent-chosen values beside the one path: they stay here.
+		if err := s.link.Notify(ctx, mcp.Note(f.Method, nil)); err != nil {
+			s.g.o.Log.Info("a notification could not be passed on", "method", f.Method, "cause", err)
+		}
+	}
+}

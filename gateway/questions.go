@@ -1,0 +1,230 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/quarantine"
+	"github.com/pratique-dev/pratique/registry"
+	"github.com/pratique-dev/pratique/registry/decisions"
+)
+
+// needs are the capability that an agent must have claimed to be asked.
+var needs = map[string]string{
+	"sampling/createMessage": "sampling",
+	"elicitation/create":     "elicitation",
+	"roots/list":             "roots",
+}
+
+// question is the path backwards: an upstream asks, and is answered only while
+// this agent has a call to it open (RULES.md 5). c is the call that it belongs
+// to, nil where that is not known: on stdio a question may belong to any open
+// call, and the entry says so. It is always answered.
+func (s *Session) question(ctx context.Context, c *call, outside bool, f mcp.Frame) mcp.Frame {
+	m, ok := mcp.Lookup(f.Method)
+	if ok && f.Method == methodPing && m.In(s.rev) {
+		return mcp.Answer(f.ID, jsontext.Value(`{}`))
+	}
+	if !ok || m.Notification || m.Upstream != mcp.Question || !m.In(s.rev) || !s.claims(f.Method) {
+		s.drop("question: not carried", &f)
+		return mcp.Fail(f.ID, mcp.CodeMethodNotFound, "the agent takes no such question", nil)
+	}
+	c, detail := s.asker(c, outside)
+	if c == nil {
+		s.drop(string(policy.Question), &f)
+		return mcp.Fail(f.ID, mcp.CodeInvalidRequest, "an upstream may ask only while a call to it is open", nil)
+	}
+	if !s.mayAsk() {
+		s.drop("question: too many", &f)
+		return mcp.Fail(f.ID, mcp.CodeInvalidRequest, "too many questions are open", nil)
+	}
+	defer s.asked()
+	q, reason := s.judgeQuestion(ctx, f.Method, f.Params)
+	e := s.questionEntry(c, f.Method, detail, reason)
+	if e.Outcome != "" {
+		s.recordQuestion(&e, f.Params)
+		return mcp.Fail(f.ID, mcp.CodeInvalidRequest, "the question was not passed on", nil)
+	}
+	t, err := s.g.o.Record.Decided(ctx, &e, q, false)
+	if err != nil {
+		return mcp.Fail(f.ID, mcp.CodeInternal, "the question could not be recorded", nil)
+	}
+	f.Params = q
+	return s.answerQuestion(ctx, c, t, f)
+}
+
+// claims tells whether the agent said that it can be asked this.
+func (s *Session) claims(method string) bool {
+	_, ok := mcp.Get(s.hello.Capabilities, needs[method])
+	return ok && needs[method] != ""
+}
+
+// asker is the open call that a question belongs to, and what is said of that in
+// the record.
+func (s *Session) asker(c *call, outside bool) (*call, string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var open []*call
+	for _, x := range s.calls {
+		if x.sent {
+			open = append(open, x)
+		}
+	}
+	switch {
+	case !outside && c != nil:
+		for _, x := range open {
+			if x == c {
+				return c, "in " + c.ref
+			}
+		}
+		return nil, ""
+	case len(open) == 0:
+		return nil, ""
+	case len(open) > 1:
+		return open[len(open)-1], "in one of several open calls: ambiguous"
+	}
+	return open[0], "in " + open[0].ref
+}
+
+func (s *Session) mayAsk() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.questions >= s.g.o.Limits.Questions {
+		return false
+	}
+	s.questions++
+	return true
+}
+
+func (s *Session) asked() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.questions--
+}
+
+// judgeQuestion brings a question to what may be asked, and says why it may not.
+// The rest of what the agent knows is not the upstream's to ask for:
+// includeContext becomes none.
+func (s *Session) judgeQuestion(ctx context.Context, method string, params jsontext.Value) (jsontext.Value, policy.Reason) {
+	if v, ok := mcp.Get(params, "includeContext"); ok && v.Kind() != 'n' {
+		if t, _ := mcp.String(v); t != "none" {
+			n, err := mcp.Edit(params, []mcp.Member{{Name: "includeContext", Value: mcp.Quote("none")}}, nil)
+			if err != nil {
+				return nil, policy.UpstreamInvalid
+			}
+			params = n
+		}
+	}
+	if _, ok := mcp.Get(params, "task"); ok {
+		n, err := mcp.Edit(params, nil, func(n string) bool { return n == "task" })
+		if err != nil {
+			return nil, policy.UpstreamInvalid
+		}
+		params = n
+	}
+	set, err := quarantine.MessageSpecimens(method, params)
+	if err != nil {
+		return nil, policy.UpstreamInvalid
+	}
+	if v := s.judge(ctx, set); v == quarantine.Hostile || v == quarantine.Missing {
+		return params, policy.ResultHeld
+	}
+	return params, ""
+}
+
+// questionEntry is the decision on a question; with an outcome it is a refusal.
+func (s *Session) questionEntry(c *call, method, detail string, reason policy.Reason) registry.Entry {
+	e := s.entry(registry.EntryDecision)
+	e.Call, e.Method, e.Detail, e.View = s.g.id("call_"), method, "asked by the upstream "+detail, c.view
+	e.Verb, e.Rule, e.Reason, e.Invoked = policy.Allow.String(), "question", string(policy.ReasonCleared), "no"
+	if reason == "" {
+		return e
+	}
+	e.Reason = string(reason)
+	if s.watches() && reason == policy.ResultHeld {
+		no := false
+		e.Verb, e.Enforced = policy.Deny.String(), &no
+		return e
+	}
+	e.Verb, e.Outcome = policy.Deny.String(), registry.OutcomeRefused
+	return e
+}
+
+func (s *Session) recordQuestion(e *registry.Entry, params []byte) {
+	if _, err := s.g.o.Record.Decided(context.Background(), e, params, false); err != nil {
+		s.g.o.Log.Error("a refused question is not in the record", "cause", err)
+	}
+}
+
+// answerQuestion asks the agent, and lets its answer go to the upstream: a flow
+// to that origin, which must not name what is ours.
+func (s *Session) answerQuestion(ctx context.Context, c *call, t decisions.Ticket, f mcp.Frame) mcp.Frame {
+	a, err := c.peer.Ask(ctx, f)
+	o := s.entry(registry.EntryOutcome)
+	o.Method, o.Outcome, o.Invoked = f.Method, registry.OutcomeReturned, "yes"
+	out := mcp.Answer(f.ID, a.Result)
+	flow := []byte(a.Result)
+	switch {
+	case err != nil:
+		o.Outcome, o.Invoked = registry.OutcomeLost, "no"
+		if ctx.Err() != nil || errors.Is(err, context.Canceled) {
+			o.Outcome = registry.OutcomeCancelled
+		}
+		out = mcp.Fail(f.ID, mcp.CodeInternal, "the agent did not answer", nil)
+	case a.Shape == mcp.Failure:
+		o.Outcome, flow = registry.OutcomeError, a.Error.Data
+		out = mcp.Fail(f.ID, a.Error.Code, a.Error.Message, a.Error.Data)
+	}
+	if s.g.guard.names(flow) || a.Shape == mcp.Failure && s.g.guard.namesText(a.Error.Message) {
+		o.Outcome, o.Invoked, o.Reason = registry.OutcomeRefused, "no", string(policy.OwnGuard)
+		out = mcp.Fail(f.ID, mcp.CodeInternal, "the answer was not passed on", nil)
+	}
+	if err := s.g.o.Record.Finished(t, &o, flow); err != nil {
+		return mcp.Fail(f.ID, mcp.CodeInternal, "the answer could not be recorded", nil)
+	}
+	return out
+}
+
+// inputs judges the questions of an input_required result. One that may not be
+// asked holds all of them, since the upstream waits for all.
+func (s *Session) inputs(ctx context.Context, c *call, asked jsontext.Value) (jsontext.Value, error) {
+	var set []mcp.Member
+	n := 0
+	for id, q := range mcp.Members(asked) {
+		if n++; n > s.g.o.Limits.Questions {
+			return nil, errAsked
+		}
+		method, _ := mcp.GetString(q, "method")
+		m, ok := mcp.Lookup(method)
+		if !ok || !m.Input || !s.claims(method) {
+			s.drop("question: not carried", &mcp.Frame{Method: method})
+			return nil, errAsked
+		}
+		params, _ := mcp.Get(q, "params")
+		judged, reason := s.judgeQuestion(ctx, method, params)
+		e := s.questionEntry(c, method, "in "+c.ref, reason)
+		refused := e.Outcome != ""
+		if !refused {
+			e.Outcome = registry.OutcomeReturned // the answer comes with the next round, which is a call of its own
+		}
+		if _, err := s.g.o.Record.Decided(ctx, &e, judged, false); err != nil || refused {
+			return nil, errAsked
+		}
+		if !bytes.Equal(judged, params) {
+			edited, err := mcp.Edit(q, []mcp.Member{{Name: "params", Value: judged}}, nil)
+			if err != nil {
+				return nil, errAsked
+			}
+			set = append(set, mcp.Member{Name: id, Value: edited})
+		}
+	}
+	if len(set) == 0 {
+		return asked, nil
+	}
+	return mcp.Edit(asked, set, nil)
+}

@@ -1,0 +1,229 @@
+package gateway
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
+)
+
+// A guard finds values that name Pratique's own data folder or listeners
+// (RULES.md 13), whatever tool they are for. No policy and no profile switches it
+// off.
+//
+// It looks at every string and member name at any depth: as it stands, as JSON
+// inside of a string, with percent escapes undone, and in compatibility form
+// (NFKC). Paths are compared by their text, and where the file system is ours by
+// the files themselves. It finds names, not effects: a tool that walks a folder
+// above ours, or a host name that somebody points to this machine, gets by.
+type guard struct {
+	folders []string // data folder, as configured and with links resolved; slashes
+	bases   []string // last elements of folders, in lower case: what a long text is searched for first
+	home    string
+	root    string // folder that relative paths start from; empty: not known
+	fold    bool   // file names have no case here
+	stat    func(path string) (same, ok bool)
+	ports   map[string][]string // port → hosts of our listeners, in canonical form
+}
+
+const (
+	maxLayers = 4       // of encodings undone inside one another
+	maxShort  = 4 << 10 // bytes of text whose paths are also looked up
+	maxLookup = 64      // paths looked up for one request
+)
+
+// names tells whether a value (any JSON) names what is ours.
+func (g *guard) names(v jsontext.Value) bool {
+	if g == nil || len(v) == 0 {
+		return false
+	}
+	s := &sweep{g: g, left: maxLookup}
+	return s.value(v)
+}
+
+// namesText is names of a plain text.
+func (g *guard) namesText(text string) bool {
+	if g == nil || text == "" {
+		return false
+	}
+	s := &sweep{g: g, left: maxLookup}
+	return s.text(text, 0)
+}
+
+// A sweep is one look through one value.
+type sweep struct {
+	g    *guard
+	left int // lookups
+}
+
+func (s *sweep) value(v []byte) bool {
+	d := jsontext.NewDecoder(bytes.NewBuffer(v), jsontext.AllowDuplicateNames(true))
+	return s.walk(d, 0)
+}
+
+// walk looks through one value. What cannot be read names nothing: it is not
+// forwarded either, since frames are read strictly before.
+func (s *sweep) walk(d *jsontext.Decoder, layer int) bool {
+	switch d.PeekKind() {
+	case '{':
+		return s.object(d, layer)
+	case '[':
+		if _, err := d.ReadToken(); err != nil {
+			return false
+		}
+		pair := pairing{g: s.g}
+		for d.PeekKind() != ']' {
+			if found, ok := s.member(d, &pair, layer); found || !ok {
+				return found
+			}
+		}
+		_, _ = d.ReadToken()
+		return pair.found()
+	}
+	pair := pairing{g: s.g}
+	found, _ := s.member(d, &pair, layer)
+	return found
+}
+
+func (s *sweep) object(d *jsontext.Decoder, layer int) bool {
+	if _, err := d.ReadToken(); err != nil {
+		return false
+	}
+	pair := pairing{g: s.g}
+	for d.PeekKind() == '"' {
+		t, err := d.ReadToken()
+		if err != nil {
+			return false
+		}
+		if name := t.String(); strings.ContainsAny(name, `/\\~:%`) && s.text(name, layer) {
+			return true
+		}
+		if found, ok := s.member(d, &pair, layer); found || !ok {
+			return found
+		}
+	}
+	_, _ = d.ReadToken()
+	return pair.found()
+}
+
+// member looks at one value in an object or array; ok is false where reading
+// failed.
+func (s *sweep) member(d *jsontext.Decoder, pair *pairing, layer int) (found, ok bool) {
+	switch d.PeekKind() {
+	case '"':
+		t, err := d.ReadToken()
+		if err != nil {
+			return false, false
+		}
+		v := t.String()
+		pair.add(v)
+		return s.text(v, layer), true
+	case '0':
+		t, err := d.ReadToken()
+		if err != nil {
+			return false, false
+		}
+		pair.add(t.String())
+		return false, true
+	case '{', '[':
+		return s.walk(d, layer), true
+	}
+	_, err := d.ReadToken()
+	return false, err == nil
+}
+
+// text looks at one text in all its readings.
+func (s *sweep) text(v string, layer int) bool {
+	if len(v) < 2 {
+		return false
+	}
+	if s.plain(v) {
+		return true
+	}
+	if layer >= maxLayers {
+		return false
+	}
+	for _, f := range []func(string) (string, bool){unescapePercent, compatible, unescapeSlashes} {
+		if w, changed := f(v); changed && s.text(w, layer+1) {
+			return true
+		}
+	}
+	if t := strings.TrimLeft(v, " \t\r\n"); t != "" && (t[0] == '{' || t[0] == '[' || t[0] == '"') && jsontext.Value(t).IsValid() {
+		d := jsontext.NewDecoder(bytes.NewBufferString(t), jsontext.AllowDuplicateNames(true))
+		return s.walk(d, layer+1)
+	}
+	return false
+}
+
+// plain looks at one text as it stands.
+func (s *sweep) plain(v string) bool {
+	return s.g.namesListener(v) || s.namesFolder(v)
+}
+
+// unescapePercent undoes percent escapes, those that are whole.
+func unescapePercent(s string) (string, bool) {
+	if strings.IndexByte(s, '%') < 0 {
+		return s, false
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b = append(b, byte(n))
+				i += 2
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	return string(b), len(b) != len(s)
+}
+
+// compatible is the text with full-width letters and the like made plain.
+func compatible(s string) (string, bool) {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			n := norm.NFKC.String(s)
+			n = strings.Map(func(r rune) rune {
+				switch {
+				case r == '\u3002' || r == '\uff61':
+					return '.'
+				case r == '\u2044' || r == '\u2215':
+					return '/'
+				case r == '\u200b' || r == '\u200c' || r == '\u200d' || r == '\u2060' || r == '\ufeff':
+					return -1
+				}
+				return r
+			}, n)
+			return n, n != s
+		}
+	}
+	return s, false
+}
+
+// unescapeSlashes takes the backslashes out that shells and C-like languages
+// put before a character, and resolves \xNN and \uNNNN.
+func unescapeSlashes(s string) (string, bool) {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s, false
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 >= len(s) {
+			b = append(b, s[i])
+			continue
+		}
+		if n := map[byte]int{'x': 2, 'u': 4}[s[i+1]]; n > 0 && i+2+n <= len(s) {
+			if r, err := strconv.ParseUint(s[i+2:i+2+n], 16, 32); err == nil {
+				b = append(b, string(rune(r))...)
+				i += 1 + n
+				continue
+			}
+		}
+		b = append(b, s[i+1])
+		i++
+	}
+	return string(b), true
+}

@@ -1,0 +1,204 @@
+package gateway
+
+import (
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// addListeners takes host:port of our listeners, or URLs of them.
+func (g *guard) addListeners(list []string) {
+	g.ports = map[string][]string{}
+	for _, l := range list {
+		port := ""
+		if rest, ok := strings.CutPrefix(l, "https://"); ok {
+			l, port = rest, "443"
+		} else if rest, ok := strings.CutPrefix(l, "http://"); ok {
+			l, port = rest, "80"
+		}
+		l, _, _ = strings.Cut(l, "/")
+		host := l
+		if i := strings.LastIndexByte(l, ':'); i >= 0 && !strings.HasSuffix(l, "]") {
+			host, port = l[:i], l[i+1:]
+		}
+		if port == "" {
+			continue
+		}
+		g.ports[port] = append(g.ports[port], canonicalHost(host))
+	}
+}
+
+// here stands for every spelling of this machine.
+const here = "localhost"
+
+// canonicalHost is a host in one spelling: all that mean this machine are here.
+func canonicalHost(h string) string {
+	h = strings.ToLower(strings.TrimRight(strings.Trim(h, "[]"), "."))
+	if i := strings.LastIndexByte(h, '@'); i >= 0 {
+		h = strings.Trim(h[i+1:], "[]")
+	}
+	h, _, _ = strings.Cut(h, "%") // zone
+	switch {
+	case h == "", h == "localhost", strings.HasSuffix(h, ".localhost"), h == "localhost.localdomain", h == "ip6-localhost", h == "ip6-loopback":
+		return here
+	}
+	a, err := netip.ParseAddr(h)
+	if err != nil {
+		v, ok := inetAton(h)
+		if !ok {
+			if name, err := os.Hostname(); err == nil && strings.EqualFold(name, h) {
+				return here
+			}
+			return h
+		}
+		a = v
+	}
+	a = a.Unmap()
+	if a.IsLoopback() || a.IsUnspecified() {
+		return here
+	}
+	return a.String()
+}
+
+// inetAton reads an IPv4 address as C libraries do: one to four parts, each
+// decimal, octal or hexadecimal, the last one filling what is left.
+func inetAton(s string) (netip.Addr, bool) {
+	parts := strings.Split(s, ".")
+	if len(parts) > 4 || s == "" {
+		return netip.Addr{}, false
+	}
+	var ip uint64
+	for i, p := range parts {
+		n, err := strconv.ParseUint(p, 0, 64)
+		if err != nil || strings.ContainsAny(p, "_+obOB") {
+			n, err = strconv.ParseUint(p, 10, 64)
+			if err != nil {
+				return netip.Addr{}, false
+			}
+		}
+		last := i == len(parts)-1
+		switch {
+		case last && n < 1<<(8*(4-i)):
+			ip |= n
+		case !last && n < 256:
+			ip |= n << (8 * (3 - i))
+		default:
+			return netip.Addr{}, false
+		}
+	}
+	return netip.AddrFrom4([4]byte{byte(ip >> 24), byte(ip >> 16), byte(ip >> 8), byte(ip)}), true
+}
+
+// ours tells whether a host is one of a listener's on the port.
+func (g *guard) ours(host, port string) bool {
+	hosts, ok := g.ports[port]
+	if !ok {
+		return false
+	}
+	return slices.Contains(hosts, canonicalHost(host))
+}
+
+// namesListener tells whether host:port of a listener stands in a text, in any
+// spelling of the host.
+func (g *guard) namesListener(v string) bool {
+	for port := range g.ports {
+		for from := 0; ; {
+			i := strings.Index(v[from:], ":"+port)
+			if i < 0 {
+				break
+			}
+			i += from
+			end := i + 1 + len(port)
+			if (end == len(v) || v[end] < '0' || v[end] > '9') && g.ours(hostBefore(v[:i]), port) {
+				return true
+			}
+			from = i + 1
+		}
+		if port == "80" && g.schemeHost(v, "http://", port) || port == "443" && g.schemeHost(v, "https://", port) {
+			return true
+		}
+	}
+	return false
+}
+
+// schemeHost looks for URLs whose port is the scheme's own.
+func (g *guard) schemeHost(v, scheme, port string) bool {
+	low := strings.ToLower(v)
+	for from := 0; ; {
+		i := strings.Index(low[from:], scheme)
+		if i < 0 {
+			return false
+		}
+		from += i + len(scheme)
+		rest := low[from:]
+		if j := strings.IndexFunc(rest, func(r rune) bool { return r == '/' || r == '?' || r == '#' || separates(r) }); j >= 0 {
+			rest = rest[:j]
+		}
+		if g.ours(strings.TrimSuffix(rest, ":"), port) {
+			return true
+		}
+	}
+}
+
+// hostBefore is the host that ends a text.
+func hostBefore(s string) string {
+	if strings.HasSuffix(s, "]") {
+		if i := strings.LastIndexByte(s, '['); i >= 0 {
+			return s[i:]
+		}
+	}
+	i := len(s)
+	for i > 0 {
+		c := s[i-1]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '-' || c == '_' {
+			i--
+			continue
+		}
+		break
+	}
+	if i == len(s) {
+		return "-" // ":8080" alone is a port of nobody
+	}
+	return s[i:]
+}
+
+// A pairing finds host and port of a listener that stand apart, in one object
+// or array.
+type pairing struct {
+	g     *guard
+	hosts []string
+	ports []string
+}
+
+func (p *pairing) add(v string) {
+	if len(p.g.ports) == 0 || len(v) > 256 || v == "" {
+		return
+	}
+	if _, ok := p.g.ports[v]; ok && len(p.ports) < 16 {
+		p.ports = append(p.ports, v)
+		return
+	}
+	if n, err := strconv.ParseUint(v, 10, 64); err == nil && n < 1<<24 {
+		return // 0 and 1 are counts before they are addresses
+	}
+	if len(p.hosts) < 64 {
+		p.hosts = append(p.hosts, v)
+	}
+}
+
+func (p *pairing) found() bool {
+	for _, port := range p.ports {
+		for _, h := range p.hosts {
+			if rest, ok := strings.CutPrefix(h, "http://"); ok {
+				h = rest
+			}
+			h = strings.TrimSuffix(h, "/")
+			if p.g.ours(h, port) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,288 @@
+package gateway
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// newGuard makes the guard of what is ours. root is the folder of a launch on
+// this machine, from which its relative paths start; empty where the upstream
+// is somewhere else, whose files are not ours.
+func newGuard(own Own, root string, local bool) *guard {
+	g := &guard{home: own.Home, root: slashed(root), fold: runtime.GOOS == "windows" || runtime.GOOS == "darwin"}
+	if g.home == "" {
+		g.home, _ = os.UserHomeDir()
+	}
+	g.home = slashed(g.home)
+	if own.Data != "" {
+		abs, err := filepath.Abs(own.Data)
+		if err != nil {
+			abs = own.Data
+		}
+		g.addFolder(abs)
+		if real, err := filepath.EvalSymlinks(abs); err == nil {
+			g.addFolder(real)
+		}
+		if local {
+			g.stat = func(p string) (bool, bool) {
+				a, err := os.Stat(p)
+				if err != nil {
+					return false, false
+				}
+				b, err := os.Stat(abs)
+				return err == nil && os.SameFile(a, b), true
+			}
+		}
+	}
+	g.addListeners(own.Listeners)
+	return g
+}
+
+func (g *guard) addFolder(p string) {
+	p = path.Clean(slashed(p))
+	if p == "/" || p == "." {
+		return // a data folder that is everything names nothing
+	}
+	for _, have := range g.folders {
+		if have == p {
+			return
+		}
+	}
+	g.folders = append(g.folders, p)
+	g.bases = append(g.bases, strings.ToLower(path.Base(p)))
+}
+
+func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+
+// namesFolder tells whether a text has a path to a folder of ours in it.
+func (s *sweep) namesFolder(v string) bool {
+	g := s.g
+	if len(g.folders) == 0 {
+		return false
+	}
+	if len(v) <= maxShort {
+		return s.whole(v) || s.words(v)
+	}
+	// In a long text a path is looked for by its text alone.
+	low := strings.ToLower(v)
+	for i, base := range g.bases {
+		if !strings.Contains(low, base) {
+			continue
+		}
+		if contains(squeeze(low), strings.ToLower(g.folders[i])) || s.around(v, base) {
+			return true
+		}
+	}
+	return false
+}
+
+// around looks at the words of a long text that have the folder's last element
+// in them.
+func (s *sweep) around(v, base string) bool {
+	for w := range strings.FieldsFuncSeq(v, separates) {
+		if len(w) <= maxShort && strings.Contains(strings.ToLower(w), base) && s.path(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// whole looks at the text as one path, and for our folders' paths anywhere in
+// it: they may have spaces.
+func (s *sweep) whole(v string) bool {
+	if strings.IndexByte(v, '/') < 0 && strings.IndexByte(v, '\\') < 0 && strings.IndexByte(v, '~') < 0 && strings.IndexByte(v, '.') < 0 {
+		// A bare word can still be a link to our folder.
+		return s.g.stat != nil && s.g.root != "" && len(v) <= 255 && s.path(v)
+	}
+	if s.path(v) {
+		return true
+	}
+	q := squeeze(v)
+	for _, f := range s.g.folders {
+		if s.g.fold {
+			q, f = strings.ToLower(q), strings.ToLower(f)
+		}
+		if contains(q, f) {
+			return true
+		}
+	}
+	return false
+}
+
+// words looks at every word of the text that could be a path.
+func (s *sweep) words(v string) bool {
+	for w := range strings.FieldsFuncSeq(v, separates) {
+		if len(w) < len(v) && (strings.ContainsAny(w, `/\~`) || strings.HasPrefix(w, ".")) && s.path(w) {
+			return true
+		}
+	}
+	return false
+}
+
+func separates(r rune) bool {
+	switch r {
+	case ' ', '\t', '\n', '\r', '\v', '\f', '"', '\'', '`', '=', ';', '|', '&', '<', '>', '(', ')', ',', '{', '}', 0, '\u00a0':
+		return true
+	}
+	return false
+}
+
+// contains tells whether the path f stands in q with nothing before or after it
+// that would make it another one.
+func contains(q, f string) bool {
+	for from := 0; ; {
+		i := strings.Index(q[from:], f)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(f)
+		if end == len(q) || !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", rune(q[end])) &&
+			(q[end] != '.' || trailing(q[end:])) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+// trailing tells whether dots end a path's element: they are dropped by some
+// file systems.
+func trailing(s string) bool {
+	t := strings.TrimLeft(s, ".")
+	return t == "" || t[0] == '/' || separates(rune(t[0]))
+}
+
+// squeeze brings the paths inside of a text to a plain form: slashes, none of
+// them twice, no "/./".
+func squeeze(s string) string {
+	s = slashed(s)
+	for strings.Contains(s, "//") {
+		s = strings.ReplaceAll(s, "//", "/")
+	}
+	for strings.Contains(s, "/./") {
+		s = strings.ReplaceAll(s, "/./", "/")
+	}
+	return s
+}
+
+// path tells whether one word is a path to a folder of ours or into it.
+func (s *sweep) path(w string) bool {
+	g := s.g
+	p, ok := g.absolute(w)
+	if !ok {
+		return false
+	}
+	clean := path.Clean(p)
+	for _, f := range g.folders {
+		if g.within(clean, f) {
+			return true
+		}
+	}
+	if g.stat == nil || s.left <= 0 || len(p) > maxShort {
+		return false
+	}
+	s.left--
+	return g.lookUp(p) || clean != p && g.lookUp(clean)
+}
+
+// absolute is what a word says as an absolute path, not cleaned: "a/link/.." is
+// another place than "a" where link is one.
+func (g *guard) absolute(w string) (string, bool) {
+	w = slashed(strings.TrimSpace(w))
+	for _, scheme := range []string{"file:", "FILE:", "File:"} {
+		if rest, ok := strings.CutPrefix(w, scheme); ok {
+			w = rest
+			if host, ok := strings.CutPrefix(rest, "//"); ok {
+				i := strings.IndexByte(host, '/')
+				if i < 0 {
+					return "", false
+				}
+				w = host[i:]
+			}
+		}
+	}
+	for _, h := range []string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "$env:USERPROFILE"} {
+		if rest, ok := strings.CutPrefix(w, h); ok && (rest == "" || rest[0] == '/') && g.home != "" {
+			w = g.home + rest
+		}
+	}
+	if at := strings.Index(w, ":/"); at > 1 && !strings.Contains(w[:at], "/") && !strings.HasPrefix(w[at:], "://") {
+		w = w[at+1:] // host:/path, and -v/-p options that end in :/path
+	}
+	switch {
+	case strings.HasPrefix(w, "/"), len(w) > 2 && w[1] == ':' && w[2] == '/':
+		return w, true
+	case strings.Contains(w, "://"):
+		return "", false
+	case g.root != "":
+		return g.root + "/" + w, true
+	case strings.HasPrefix(w, ".."):
+		return "", false
+	}
+	return "", false
+}
+
+// within tells whether the clean path p is f or inside of it, element by
+// element: trailing dots and blanks do not count, and an element with wildcards
+// is what it matches.
+func (g *guard) within(p, f string) bool {
+	for {
+		fe, frest, fmore := strings.Cut(strings.TrimPrefix(f, "/"), "/")
+		pe, prest, pmore := strings.Cut(strings.TrimPrefix(p, "/"), "/")
+		if !g.same(pe, fe) {
+			return false
+		}
+		if !fmore {
+			return true
+		}
+		if !pmore {
+			return false
+		}
+		f, p = frest, prest
+	}
+}
+
+func (g *guard) same(pe, fe string) bool {
+	if pe == fe {
+		return true
+	}
+	if t := strings.TrimRight(pe, ". "); t != "" {
+		pe = t
+	}
+	if g.fold {
+		pe, fe = strings.ToLower(pe), strings.ToLower(fe)
+	}
+	if pe == fe {
+		return true
+	}
+	if strings.Trim(pe, "*?") == "" || !strings.ContainsAny(pe, "*?[") {
+		return false // a wildcard alone names everything, and so nothing
+	}
+	ok, err := path.Match(pe, fe)
+	return err == nil && ok
+}
+
+// lookUp tells whether a path leads to our folder or through it, by asking the
+// file system about each of its beginnings.
+func (g *guard) lookUp(p string) bool {
+	from := 1
+	if g.root != "" && strings.HasPrefix(p, g.root+"/") {
+		from = len(g.root) + 1 // where the launch runs is no secret of ours
+	}
+	for i := from; i <= len(p); i++ {
+		if i < len(p) && p[i] != '/' {
+			continue
+		}
+		same, ok := g.stat(p[:i])
+		if same {
+			return true
+		}
+		if !ok {
+			return false
+		}
+	}
+	return false
+}
