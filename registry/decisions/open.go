@@ -257,6 +257,25 @@ func (l *Log) readLeft(name string) (*Anchor, error) {
 	return &m.Anchor, nil
 }
 
+// Left are the heads of the spools that were ended in order and nobody has
+// claimed since.
+func (l *Log) Left() (out []Anchor, err error) {
+	names, err := spoolNames(l.data)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		a, err := l.readLeft(name)
+		if err != nil {
+			return nil, err
+		}
+		if a != nil {
+			out = append(out, *a)
+		}
+	}
+	return out, nil
+}
+
 func (l *Log) macOf(a Anchor) []byte {
 	m := hmac.New(sha256.New, l.keys.spool)
 	fmt.Fprintf(m, "pratique/spool-left/v1\x00%s\x00%d\x00%s\x00%s", a.Spool, a.Size, a.Root, a.Chain)

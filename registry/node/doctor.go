@@ -42,6 +42,7 @@ func Doctor(ctx context.Context, cfg Config) []Finding {
 	d.keys()
 	d.operator()
 	d.log(ctx)
+	d.decisions(ctx)
 	d.exposure()
 	return d.found
 }

@@ -11,19 +11,19 @@ import (
 
 // foldAll folds every event of a log into fresh tables: a log may be intact as
 // a tree and still hold what no registry would have written.
-func foldAll(ctx context.Context, l store.Store) error {
+func foldAll(ctx context.Context, l store.Store) (*state.View, error) {
 	db := state.New()
 	h, err := l.Head(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for at := uint64(0); at < h.Size; {
 		entries, err := l.Read(ctx, at, int(min(4096, h.Size-at)))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(entries) == 0 {
-			return fmt.Errorf("entry %d is missing", at)
+			return nil, fmt.Errorf("entry %d is missing", at)
 		}
 		tx := db.Write()
 		for i, b := range entries {
@@ -33,13 +33,13 @@ func foldAll(ctx context.Context, l store.Store) error {
 			}
 			if err != nil {
 				tx.Abort()
-				return fmt.Errorf("entry %d: %w", at+uint64(i), err)
+				return nil, fmt.Errorf("entry %d: %w", at+uint64(i), err)
 			}
 		}
 		if err := tx.Commit(); err != nil {
-			return err
+			return nil, err
 		}
 		at += uint64(len(entries))
 	}
-	return nil
+	return db.Read(), nil
 }

@@ -27,6 +27,7 @@ func (n *Node) keep(ctx context.Context) <-chan struct{} {
 	all.Go(func() { n.post(ctx, publisher, witnesses) })
 	all.Go(func() { every(ctx, tickEvery, func() { n.tick(ctx) }) })
 	all.Go(func() { every(ctx, snapshotCheck, n.snapshotWhenDue()) })
+	all.Go(func() { n.keepAnchors(ctx) })
 	if len(witnesses.all) > 0 {
 		all.Go(func() { witnesses.run(ctx) })
 	}

@@ -9,7 +9,9 @@ import (
 
 	"github.com/pratique-dev/pratique/credentials/keyring"
 	"github.com/pratique-dev/pratique/registry"
+	"github.com/pratique-dev/pratique/registry/decisions"
 	"github.com/pratique-dev/pratique/registry/ledger"
+	"github.com/pratique-dev/pratique/registry/state"
 	"github.com/pratique-dev/pratique/registry/store"
 	"github.com/pratique-dev/pratique/registry/store/sqlite"
 )
@@ -21,16 +23,19 @@ type LedgerReport struct {
 	Repairs []store.Repair // what openings mended so far; kept, so that a tear is never forgotten
 	Known   int            // checkpoints kept outside the store that it was held against
 	Fold    error          // why the entries are not a history of this registry, or nil
+	// Decisions is the walk over the spools of the decision log, held against the
+	// anchors where the log itself is whole.
+	Decisions decisions.Report
 }
 
 // Torn reports whether a crash tore the end of the log, now or earlier.
 func (r *LedgerReport) Torn() bool {
-	return len(r.Repairs) > 0 || len(r.Problems) > 0 && r.TornOnly()
+	return len(r.Repairs) > 0 || len(r.Problems) > 0 && r.TornOnly() || r.Decisions.Torn()
 }
 
 // Tampered reports whether anything is wrong that no crash explains.
 func (r *LedgerReport) Tampered() bool {
-	return r.Fold != nil || len(r.Problems) > 0 && !r.TornOnly()
+	return r.Fold != nil || len(r.Problems) > 0 && !r.TornOnly() || len(r.Decisions.Problems) > 0
 }
 
 // VerifyLedger walks every entry, checkpoint and the head of the log in a data
@@ -75,10 +80,15 @@ func VerifyLedger(ctx context.Context, cfg Config, opt Options, progress func(do
 	if rep.Report, err = ledger.Verify(ctx, l, o); err != nil {
 		return rep, err
 	}
+	var anchors []decisions.Anchor
 	if rep.OK() {
-		rep.Fold = foldAll(ctx, l)
+		var view *state.View
+		if view, rep.Fold = foldAll(ctx, l); rep.Fold == nil {
+			anchors = anchorsIn(view)
+		}
 	}
-	return rep, nil
+	rep.Decisions, err = decisions.Verify(ctx, n.cfg.Data, anchors)
+	return rep, err
 }
 
 // outside are the checkpoints kept elsewhere, as notes.

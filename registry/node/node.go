@@ -43,6 +43,9 @@ type Options struct {
 	// Quiet listens on nothing: for a gateway whose agent is on stdio. The folder
 	// is made where it is missing; one that is there keeps its issuer.
 	Quiet bool
+	// AnchorEvery is how often the registry's log says where the decision log of
+	// this process stands. Zero is 10 s; less is never, for tests.
+	AnchorEvery time.Duration
 }
 
 // A Node is an open data folder.
@@ -65,6 +68,7 @@ type Node struct {
 	fetch  *fetch.Fetcher
 
 	mounts   []Mount
+	decided  decided
 	operator string // file of the operator's key, where it exists
 	ready    chan struct{}
 	metrics  *metrics
@@ -123,6 +127,9 @@ func Open(ctx context.Context, cfg Config, opt Options) (_ *Node, err error) {
 	}
 	if opt.Offline {
 		return n, nil
+	}
+	if err := n.checkAnchors(ctx); err != nil {
+		return nil, err
 	}
 	if !opt.Quiet {
 		n.metrics = newMetrics(n)
@@ -341,6 +348,7 @@ func (n *Node) Close() error {
 			n.admin.Close()
 		}
 		if n.record != nil {
+			err = errors.Join(err, n.closeDecisions())
 			if !n.opt.Offline && n.record.Fresh() == nil {
 				err = errors.Join(err, n.record.SaveSnapshot())
 			}
