@@ -124,9 +124,9 @@ func (r *reader) foldASCII(b byte, at int) {
 }
 
 // reversed is what a person sees, and a model may read, behind a right-to-left
-// override: the runes up to the end of it, turned round.
+// override: the runes up to the end of it, or to the next one, turned round.
 func reversed(s string) string {
-	end := strings.IndexAny(s, "\u202c\n")
+	end := strings.IndexAny(s, "\u202c\u202d\u202e\n")
 	if end < 0 {
 		end = len(s)
 	}

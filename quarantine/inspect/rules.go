@@ -32,7 +32,7 @@ func seq(parts ...any) (s []slot) {
 
 var rules = []rule{
 	{"override", quarantine.Override, true, seq(cIgnore, 0, cPrior, 3, cInstr, 4), ""},
-	{"secrecy", quarantine.Override, true, seq(cNot, 0, cTell, 3, cUser, 4), ""},
+	{"secrecy", quarantine.Override, true, seq(cNot, 0, cTell, 3, cUser, 6), ""},
 	{"secrecy-this", quarantine.Override, false, seq(cNot, 0, cTell, 2, cThis|cIt, 2), ""},
 	{"without-knowledge", quarantine.Override, true, seq(cWithout, 0, cUser, 4, cKnow, 2), ""},
 	{"without-telling", quarantine.Override, true, seq(cWithout, 0, cKnow|cTell, 1, cUser, 2), ""},
