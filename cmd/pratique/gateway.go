@@ -1,7 +1,369 @@
 package main
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pratique-dev/pratique/gateway"
+	"github.com/pratique-dev/pratique/gateway/mcp/upstream"
+	"github.com/pratique-dev/pratique/gateway/surface"
+	"github.com/pratique-dev/pratique/gateway/telemetry"
+	"github.com/pratique-dev/pratique/internal/durable"
+	"github.com/pratique-dev/pratique/internal/origin"
+	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/quarantine/inspect"
+	"github.com/pratique-dev/pratique/registry"
+	"github.com/pratique-dev/pratique/registry/baseline"
+	"github.com/pratique-dev/pratique/registry/decisions"
+	"github.com/pratique-dev/pratique/registry/node"
+	"github.com/pratique-dev/pratique/registry/runs"
+	"github.com/pratique-dev/pratique/registry/state"
+)
+
 // The folders of a gateway in a data folder.
 const (
 	surfaceFolder = "surface"
 	runsFolder    = "runs"
 )
+
+// policyEvery is how often the policy file is looked at for changes.
+const policyEvery = time.Second
+
+// A assembly is a gateway with all that it stands on.
+type assembly struct {
+	c    *call
+	n    *node.Node
+	cfg  node.Config
+	log  *slog.Logger
+	base *baseline.Store
+	runs *runs.Store
+	past *decisions.Log
+	up   gateway.Upstream
+	gw   *gateway.Gateway
+	src  *policy.Source // nil: no rule file
+	at   string         // the upstream's origin
+
+	counted *telemetry.Counters
+	export  *telemetry.Export
+
+	pin     atomic.Pointer[baseline.Launch]
+	watches sync.WaitGroup
+	stop    context.CancelFunc
+}
+
+// assemblyOptions are what guard and up do differently.
+type assemblyOptions struct {
+	env     []string       // of a stdio upstream, whole
+	named   bool           // the upstream's name is the operator's own word
+	profile policy.Profile // of launches
+	notice  func(format string, args ...any)
+}
+
+// assemble builds the gateway of one upstream on an open node. Nothing is
+// started or dialled before an agent comes.
+func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o assemblyOptions) (_ *assembly, err error) {
+	a := &assembly{c: c, n: n, cfg: cfg, log: c.logger(cfg.Log)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close(context.Background()))
+		}
+	}()
+	rules, err := a.policy()
+	if err != nil {
+		return nil, err
+	}
+	if a.base, err = c.baselines(n, cfg.Data); err != nil {
+		return nil, err
+	}
+	if a.runs, err = runs.Open(filepath.Join(cfg.Data, runsFolder), runs.Options{Now: c.now}); err != nil {
+		return nil, err
+	}
+	if a.past, err = n.Decisions(); err != nil { // the node's: it anchors and closes it
+		return nil, err
+	}
+	if err := a.keepRules(rules); err != nil {
+		return nil, err
+	}
+	if a.up, err = a.upstream(u, o); err != nil {
+		return nil, err
+	}
+	observer, err := a.observer(u.Name)
+	if err != nil {
+		return nil, err
+	}
+	place := a.up.Place()
+	a.at = place.Origin.String()
+	a.gw, err = gateway.New(gateway.Options{
+		Upstream: a.up, Agents: n.Agents(), Runs: a.runs, Record: noticing{a.past, a, o.notice}, Policy: rules,
+		Surfaces: gateway.Surfaces{
+			Baseline: surface.Store(a.base, a.at), Registry: surface.View(place.Origin, a.snapshot), Standing: a.standing,
+			Limits: surface.Limits{Freshness: cfg.Gateway.FreshnessOr(), Early: cfg.Gateway.Wait},
+		},
+		Inspector: inspect.New(), Keys: n.Keys().Ring(), Issuer: n.URL(), Profile: o.profile, Observer: observer,
+		Own: gateway.Own{Data: absolute(cfg.Data), Listeners: append(n.Listeners(), n.URL())},
+		Log: a.log, Now: c.now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	a.stop = stop
+	if a.src != nil {
+		a.watches.Go(func() { a.watchPolicy(ctx) })
+	}
+	return a, nil
+}
+
+// observer watches for whoever the standard variables name, and for /metrics.
+func (a *assembly) observer(name string) (gateway.Observer, error) {
+	export, err := telemetry.FromEnvironment(context.Background(), os.LookupEnv, buildVersion().Version)
+	if err != nil {
+		return nil, &coded{exitUsage, err}
+	}
+	a.export, a.counted = export, telemetry.NewCounters()
+	starts := func() uint64 {
+		s, ok := a.up.(interface{ Stats() upstream.Stats })
+		if !ok {
+			return 0
+		}
+		return s.Stats().Starts
+	}
+	if err := a.n.Metrics(a.counted.Collectors(name, starts)...); err != nil {
+		return nil, err
+	}
+	return export.Observer(telemetry.Options{Counters: a.counted, Now: a.c.now})
+}
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// policy is what decides: the profiles, or the operator's rules in their place. A
+// file that is not there, or not right, stops the start.
+func (a *assembly) policy() (policy.Policy, error) {
+	if a.cfg.Policy == "" {
+		return policy.Of(nil), nil
+	}
+	src, err := policy.OpenSource(a.cfg.Policy)
+	if err != nil {
+		return nil, err
+	}
+	a.src = src
+	return src.Policy(), nil
+}
+
+// keepRules keeps the text of the rules for replay, by the digest of the policy
+// that they make.
+func (a *assembly) keepRules(p policy.Policy) error {
+	if a.src == nil {
+		return nil
+	}
+	text, err := os.ReadFile(a.cfg.Policy)
+	if err != nil {
+		return err
+	}
+	rules, err := policy.Load(text)
+	if err != nil {
+		return err
+	}
+	if policy.Of(rules).Digest() != p.Digest() {
+		return fmt.Errorf("%w: it changed while it was read", policy.ErrRules)
+	}
+	return a.past.KeepPolicy(p.Digest(), text)
+}
+
+// watchPolicy takes a changed rule file over. One that is not right changes
+// nothing and is said once.
+func (a *assembly) watchPolicy(ctx context.Context) {
+	t := time.NewTicker(policyEvery)
+	defer t.Stop()
+	said := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		changed, err := a.src.Reload()
+		if err == nil && changed {
+			p := a.src.Policy()
+			if err = a.keepRules(p); err == nil {
+				a.gw.Reload(gateway.Reload{Policy: p})
+				a.log.Info("the policy file was read again", "digest", p.Digest())
+			}
+		}
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		if text != said && text != "" {
+			a.log.Error("the policy file was not taken over; the last good one decides", "err", err)
+		}
+		said = text
+	}
+}
+
+func (a *assembly) snapshot() (*state.View, uint64, error) {
+	if err := a.n.Record().Fresh(); err != nil {
+		return nil, 0, err
+	}
+	v, err := a.n.Record().View()
+	if err != nil {
+		return nil, 0, err
+	}
+	return v.View, v.Head.Size, nil
+}
+
+// standing is what is known of the place now: its launch against the pin.
+func (a *assembly) standing() labels.Standing {
+	b, err := a.base.Get(a.at)
+	if err != nil {
+		return labels.Vetoed
+	}
+	return b.LaunchStanding(a.pin.Load())
+}
+
+// upstream is the server behind, as it was configured.
+func (a *assembly) upstream(u node.UpstreamConf, o assemblyOptions) (gateway.Upstream, error) {
+	if u.URL != "" {
+		headers, err := a.headers(u.HeadersFile)
+		if err != nil {
+			return nil, err
+		}
+		return upstream.NewEndpoint(u.Name, u.URL, &upstream.EndpointOptions{Headers: headers, Log: a.log, Now: a.c.now})
+	}
+	cmd := baseline.Command{Argv: u.Argv(), Dir: u.Dir, Env: o.env}
+	name := ""
+	if o.named {
+		name = u.Name
+	}
+	at, err := a.base.Place(name, cmd)
+	if err != nil {
+		return nil, err
+	}
+	program, err := baseline.Resolve(cmd)
+	if err != nil {
+		return nil, &coded{exitNotFound, err}
+	}
+	launch, err := a.checkLaunch(context.Background(), at, cmd)
+	if launch == nil {
+		return nil, err
+	}
+	if err != nil { // an agent is told when it comes: an operator may accept it meanwhile
+		o.notice("%v", err)
+	}
+	argv := append([]string{program}, cmd.Argv[1:]...)
+	return upstream.NewProcess(u.Name, argv, &upstream.ProcessOptions{
+		Dir: u.Dir, Env: o.env, Origin: at, Launch: launch, Log: a.log, Now: a.c.now,
+		Check: func(ctx context.Context) error { _, err := a.checkLaunch(ctx, at, cmd); return err },
+	})
+}
+
+// errLaunch says that the code behind an upstream is not what was accepted.
+var errLaunch = errors.New("the launch of the upstream has changed, and nothing of it is started until it is accepted")
+
+// checkLaunch holds what would be started now against the pin, and pins it at
+// first sight.
+func (a *assembly) checkLaunch(ctx context.Context, at origin.Origin, cmd baseline.Command) (*baseline.Launch, error) {
+	l, err := a.base.Pin(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	b, err := a.base.Get(at.String())
+	if err == nil && (b.Launch() == nil || b.NextLaunch() != nil || b.LaunchStanding(l) == labels.Vetoed) {
+		b, err = a.base.Update(ctx, at.String(), func(d *baseline.Draft) error { d.PinLaunch(l); return nil })
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.pin.Store(l)
+	if b.LaunchStanding(l) == labels.Vetoed {
+		return l, fmt.Errorf("%w: %s", errLaunch, a.remedy("accept", at.String(), "--launch"))
+	}
+	return l, nil
+}
+
+// remedy is the command line that helps.
+func (a *assembly) remedy(verb, at string, more ...string) string {
+	words := append([]string{"pratique surface", verb, "--data", a.cfg.Data, "--upstream", at}, more...)
+	return strings.Join(words, " ")
+}
+
+// headers reads a file of "Name: value" lines. Its values are secrets: no error
+// shows one.
+func (a *assembly) headers(file string) (http.Header, error) {
+	if file == "" {
+		return nil, nil
+	}
+	raw, err := durable.ReadPrivate(file, 64<<10)
+	if err != nil {
+		return nil, err
+	}
+	h := http.Header{}
+	for i, line := range strings.Split(string(raw), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return nil, fmt.Errorf("%w: line %d of %s is not \"Name: value\"", errInput, i+1, file)
+		}
+		h.Add(name, strings.TrimSpace(value))
+	}
+	return h, nil
+}
+
+// close ends the gateway, then the upstream: what is under way is answered
+// before, and no process outlives us. The node closes the record after them.
+func (a *assembly) close(ctx context.Context) error {
+	var err error
+	if a.stop != nil {
+		a.stop()
+		a.watches.Wait()
+	}
+	if a.gw != nil {
+		err = errors.Join(err, a.gw.Close(ctx))
+	}
+	if a.up != nil {
+		err = errors.Join(err, a.up.Close())
+	}
+	if a.export != nil {
+		if e := a.export.Shutdown(ctx); e != nil {
+			a.log.Warn("telemetry", "err", e) // what watches never decides how we end
+		}
+	}
+	return err
+}
+
+// noticing tells a person what the record learns of the surface.
+type noticing struct {
+	*decisions.Log
+	a      *assembly
+	notice func(format string, args ...any)
+}
+
+// Note implements gateway.Recorder.
+func (r noticing) Note(e *registry.Entry) error {
+	err := r.Log.Note(e)
+	if err == nil && e.Type == registry.EntrySurface {
+		if why, held := strings.CutPrefix(e.Detail, "held back: "); held {
+			r.a.counted.Held(e.Upstream, e.Kind)
+			r.notice("held back: %s %s (%s): %s", e.Kind, baseline.Visible(e.Name), why, r.a.remedy("diff", e.Origin))
+		}
+	}
+	return err
+}

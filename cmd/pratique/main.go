@@ -56,7 +56,7 @@ func run(ctx context.Context, e *env, args []string) int {
 // nouns are the commands in the order in which help shows them.
 func nouns() []noun {
 	return []noun{
-		upNoun(), surfaceNoun(), principalsNoun(), toolsNoun(), labelsNoun(), topologyNoun(), agentsNoun(), keysNoun(),
+		guardNoun(), upNoun(), surfaceNoun(), principalsNoun(), toolsNoun(), labelsNoun(), topologyNoun(), agentsNoun(), keysNoun(),
 		ledgerNoun(), backupNoun(), restoreNoun(), doctorNoun(), completionNoun(), versionNoun(),
 	}
 }
