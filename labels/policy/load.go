@@ -121,26 +121,39 @@ func Load(text []byte) (*Rules, error) {
 }
 
 // plainYAML refuses what makes a YAML text mean more than it seems to: anchors,
-// aliases, merges, tags, directives and further documents. Nesting is bounded
-// too.
+// aliases, merges, tags, directives, complex keys and further documents. It
+// bounds nesting, which the parser does not: a line of nothing but dashes would
+// take all memory.
 func plainYAML(text string) error {
-	depth, content := 0, false
+	flow, content := 0, false
+	line, dashes, colons := 0, 0, 0
 	for _, t := range lexer.Tokenize(text) {
+		bad := func(what string) error { return fmt.Errorf("%w: line %d: %s", ErrRules, t.Position.Line, what) }
+		if t.Position.Line != line {
+			line, dashes, colons = t.Position.Line, 0, 0
+		}
 		switch t.Type {
-		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType, token.DirectiveType:
-			return fmt.Errorf("%w: line %d: anchors, aliases, merges, tags and directives are not taken", ErrRules, t.Position.Line)
+		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType, token.DirectiveType, token.MappingKeyType:
+			return bad("anchors, aliases, merges, tags, directives and complex keys are not taken")
 		case token.DocumentHeaderType, token.DocumentEndType:
 			if content || t.Type == token.DocumentEndType {
-				return fmt.Errorf("%w: line %d: one document only", ErrRules, t.Position.Line)
+				return bad("one document only")
 			}
 		case token.CommentType:
 			continue
 		case token.SequenceStartType, token.MappingStartType:
-			if depth++; depth > 8 {
-				return fmt.Errorf("%w: line %d: nested too deep", ErrRules, t.Position.Line)
-			}
+			flow++
 		case token.SequenceEndType, token.MappingEndType:
-			depth--
+			flow--
+		case token.SequenceEntryType:
+			dashes++
+		case token.MappingValueType:
+			if flow == 0 {
+				colons++
+			}
+		}
+		if flow > 4 || dashes > 1 || colons > 1 {
+			return bad("nested too deep")
 		}
 		content = true
 	}

@@ -290,6 +290,10 @@ func TestRulesErrors(t *testing.T) {
 		"not UTF-8":         "rules:\n  - {name: a, allow: [\"\xff\"]}\n",
 		"JSON":              `{"rules": {"name": "a"}}`,
 		"deep":              strings.Repeat("[", 5000),
+		"dashes":            strings.Repeat("- ", 200_000),
+		"colons":            strings.Repeat("a: ", 200_000),
+		"questions":         strings.Repeat("? ", 200_000),
+		"complex key":       "? rules\n: - {name: a, allow: [x]}\n",
 		"long":              "rules: # " + strings.Repeat("x", policy.MaxRulesBytes),
 		"UTF-16":            "\xff\xfer\x00u\x00",
 	} {
