@@ -116,11 +116,7 @@ func headers(h http.Header, f mcp.Frame) *mcp.Frame {
 // params compares the headers that repeat arguments, as the tool's cleared
 // schema asks for them.
 func params(h http.Header, f mcp.Frame, s session) *mcp.Frame {
-	m, ok := s.(mirror)
-	if !ok {
-		return nil
-	}
-	declared, arguments := m.ParamHeaders(f)
+	declared, arguments := s.ParamHeaders(f)
 	for _, p := range declared {
 		values := h.Values(p.Header)
 		value := ""

@@ -96,8 +96,6 @@ type (
 		Handle(ctx context.Context, f mcp.Frame, peer gateway.Peer) mcp.Frame
 		Notice(ctx context.Context, f mcp.Frame)
 		Drop(reason string, f mcp.Frame)
-	}
-	mirror interface {
 		ParamHeaders(f mcp.Frame) ([]mcp.ParamHeader, jsontext.Value)
 	}
 	life interface {

@@ -16,9 +16,11 @@ var stdio = gateway.Via{Way: "stdio"}
 
 // ServeStdio serves the one agent that started this process, one frame a line,
 // until it closes its end, or ctx ends: then no new requests are taken, and those
-// that are open are cancelled. The goroutine that reads in ends when in does, and
+// that are open are cancelled. It also ends, with gateway.ErrClosed, when the
+// gateway ends the session: nothing could be answered any more, and clients start
+// anew a server that is gone. The goroutine that reads in ends when in does, and
 // the one that writes when a write returns. The era is that of the first
-// frame that the upstream's can answer.
+// frame that the upstream can answer.
 func ServeStdio(ctx context.Context, gw *gateway.Gateway, in io.Reader, out io.Writer, opt Options) error {
 	return serveStdio(ctx, real{gw}, in, out, opt)
 }
@@ -32,7 +34,7 @@ func serveStdio(ctx context.Context, gw backend, in io.Reader, out io.Writer, op
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c := &conn{gw: gw, who: who, opt: opt, ctx: ctx, log: logger(opt.Log),
-		out: newOutbox(out, opt.Limits), open: newOpens(opt.Limits.Open), asked: newQuestions(opt.Limits)}
+		over: make(chan struct{}), out: newOutbox(out, opt.Limits), open: newOpens(opt.Limits.Open), asked: newQuestions(opt.Limits)}
 	read := make(chan error, 1)
 	go func() { read <- c.read(in) }()
 	select {
@@ -40,6 +42,8 @@ func serveStdio(ctx context.Context, gw backend, in io.Reader, out io.Writer, op
 		c.await(opt.Limits.Grace)
 	case <-c.out.done:
 		err = errGone
+	case <-c.over:
+		err = gateway.ErrClosed
 	case <-ctx.Done():
 	}
 	cancel()
@@ -56,6 +60,7 @@ type conn struct {
 	who   gateway.Agent
 	opt   Options
 	ctx   context.Context // of the whole connection
+	over  chan struct{}   // closed when the session ended on the gateway's side
 	log   *slog.Logger
 	out   *outbox
 	open  *opens

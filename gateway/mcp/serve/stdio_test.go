@@ -189,6 +189,13 @@ func TestEndsOfStdio(t *testing.T) {
 
 		p = newPipe(t, g, Options{})
 		p.initialize(mcp.Rev20250618)
+		close(g.last().done)
+		if err := <-p.done; err != gateway.ErrClosed {
+			t.Errorf("ended by the gateway: %v", err)
+		}
+
+		p = newPipe(t, g, Options{})
+		p.initialize(mcp.Rev20250618)
 		p.outEnd.Close()
 		p.send(callOf("1", "ping_tool"))
 		if err := <-p.done; err != errGone {

@@ -150,6 +150,13 @@ func (c *conn) initialize(f mcp.Frame, s session) mcp.Frame {
 	c.mu.Lock()
 	c.s, c.legacy, c.rev = s, true, w.Revision
 	c.mu.Unlock()
+	go func() {
+		select {
+		case <-s.Done():
+			close(c.over)
+		case <-c.ctx.Done():
+		}
+	}()
 	return mcp.Answer(f.ID, w.Result())
 }
 
