@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"syscall"
 )
 
 // mainWord is the first argument of a process that is a stdio upstream.
@@ -20,8 +21,12 @@ func Main() {
 	if len(os.Args) != 4 || os.Args[1] != mainWord {
 		return
 	}
-	os.Exit(child(os.Args[2], os.Args[3]))
+	exit(child(os.Args[2], os.Args[3]))
 }
+
+// exit ends the process at once: os.Exit waits for a second where the race
+// detector is on.
+func exit(code int) { syscall.Exit(code) }
 
 // child serves standard input until it ends, or the test does.
 func child(address, log string) int {
@@ -35,7 +40,7 @@ func child(address, log string) int {
 		fmt.Fprintln(os.Stderr, "mcptest:", err)
 		return 3
 	}
-	s := newServer(rec, st, func() { os.Exit(1) })
+	s := newServer(rec, st, func() { exit(1) })
 	out := &lineOut{w: os.Stdout}
 	if n := st.Script.Noise; n != "" {
 		out.send([]byte(n))
@@ -51,7 +56,7 @@ func child(address, log string) int {
 			}
 			s.command(c)
 		})
-		os.Exit(0) // the test is over
+		exit(0) // the test is over
 	}()
 	s.serveLines(os.Stdin, out.send)
 	return 0
