@@ -3,7 +3,6 @@ package baseline
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -17,9 +16,6 @@ import (
 
 	"github.com/pratique-dev/pratique/credentials"
 )
-
-// maxCode bounds an executable that is hashed, in bytes.
-const maxCode = 4 << 30
 
 // Pin resolves and hashes what the command starts: the executable found the way
 // that the system finds it, the interpreter that a "#!" line names, and the
@@ -51,11 +47,11 @@ func (s *Store) Pin(ctx context.Context, c Command) (*Launch, error) {
 		l.Script = script(names, c.Argv[1:], dir)
 	}
 	l.Unpinned = fetches(names, c.Argv[1:])
-	if l.Executable, err = hashFile(ctx, l.Path); err != nil {
+	if l.Executable, err = s.code.sum(ctx, l.Path); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCommand, err)
 	}
 	if l.Script != "" {
-		if l.ScriptSum, err = hashFile(ctx, l.Script); err != nil {
+		if l.ScriptSum, err = s.code.sum(ctx, l.Script); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrCommand, err)
 		}
 	}
@@ -199,36 +195,6 @@ func script(names, args []string, dir string) string {
 
 func interpretersOnly(names []string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return launchers[n] })
-}
-
-func hashFile(ctx context.Context, name string) (d credentials.Digest, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return d, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return d, err
-	}
-	if !st.Mode().IsRegular() || st.Size() > maxCode {
-		return d, fmt.Errorf("%s is no regular file of at most %d bytes", Visible(name), int64(maxCode))
-	}
-	h := sha256.New()
-	buf := make([]byte, 1<<20)
-	for {
-		n, err := f.Read(buf)
-		h.Write(buf[:n])
-		switch {
-		case errors.Is(err, io.EOF):
-			h.Sum(d[:0])
-			return d, nil
-		case err != nil:
-			return d, err
-		case ctx.Err() != nil:
-			return d, ctx.Err()
-		}
-	}
 }
 
 var versioned = regexp.MustCompile(`^(node|nodejs|python|pypy|ruby|perl|php|java)[0-9.]+$`)

@@ -40,6 +40,7 @@ type Options struct {
 type Store struct {
 	opt    Options
 	files  shelf.Shelf
+	code   codeSums
 	secret []byte // keys the digests of values, and the names of places
 
 	mu     sync.Mutex // owns places; each place has a lock of its own
