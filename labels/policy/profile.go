@@ -50,32 +50,17 @@ const DigestContext = "pratique/policy/v1"
 // permits. Rules never loosen what the profile's floor refuses: the state of the
 // item, a Red label, a text without a clear verdict. nil: no rules.
 func Of(rules *Rules) Policy {
-	p := &organisation{rules: rules, digests: map[Profile]credentials.Digest{}}
-	text := func(profile Profile) credentials.Digest {
-		form := struct {
-			Profile Profile `json:"profile"`
-			Rules   *form   `json:"rules,omitzero"`
-		}{Profile: profile}
-		if rules != nil {
-			form.Rules = rules.form()
-		}
-		b, err := canon.Marshal(form)
-		if err != nil {
-			return credentials.Digest{} // cannot happen: the rules were read from text that canon takes
-		}
-		return canon.Digest(DigestContext, b)
+	p := &organisation{rules: rules, digest: canon.Digest(DigestContext, []byte("profiles"))}
+	if rules != nil {
+		d := rules.Digest()
+		p.digest = canon.Digest(DigestContext, append([]byte("rules"), d[:]...))
 	}
-	for _, profile := range []Profile{Watch, Personal, Strict} {
-		p.digests[profile] = text(profile)
-	}
-	p.digest = text("")
 	return p
 }
 
 type organisation struct {
-	rules   *Rules
-	digests map[Profile]credentials.Digest
-	digest  credentials.Digest
+	rules  *Rules
+	digest credentials.Digest
 }
 
 // Digest implements Policy.
@@ -91,7 +76,7 @@ func (p *organisation) Decide(f Facts) Decision {
 	if f.Profile == Watch && watchable(f) {
 		d = Decision{verb: Allow, reason: Watched, rule: profileRule(Watch), loose: true, would: &judged{d.verb, d.Reason(), d.rule}}
 	}
-	d.policy = p.digests[f.Profile]
+	d.policy = p.digest
 	return d
 }
 

@@ -13,6 +13,7 @@ import (
 type Rules struct {
 	rules  []rule // sorted by name
 	index  map[string][]int
+	text   []byte
 	digest credentials.Digest
 }
 
@@ -54,6 +55,10 @@ func (r *Rules) Len() int { return len(r.rules) }
 // file do not matter.
 func (r *Rules) Digest() credentials.Digest { return r.digest }
 
+// Text is a rule file, in its one canonical spelling, that Load reads as these
+// rules: what replay keeps (RULES.md 29).
+func (r *Rules) Text() []byte { return slices.Clone(r.text) }
+
 // newRules sorts and indexes. The names of rules are unique.
 func newRules(list []rule) (*Rules, error) {
 	r := &Rules{rules: list, index: map[string][]int{}}
@@ -76,7 +81,7 @@ func newRules(list []rule) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.digest = canon.Digest(DigestContext+"/rules", b)
+	r.text, r.digest = b, canon.Digest(DigestContext+"/rules", b)
 	return r, nil
 }
 
@@ -104,10 +109,7 @@ func (r *Rules) decide(method, name, target string) Decision {
 
 var ruleReasons = map[Verb]Reason{Allow: RuleAllow, Ask: RuleAsk, Deny: RuleNever}
 
-// verbs of a rule file, by the word.
-var ruleWords = map[Verb]string{Allow: "allow", Ask: "ask", Deny: "never"}
-
-// form is what the digest is made over.
+// form is the rule file that the digest is made over.
 type form struct {
 	Default string     `json:"default"`
 	Rules   []ruleForm `json:"rules"`
@@ -115,15 +117,25 @@ type form struct {
 
 type ruleForm struct {
 	Name    string   `json:"name"`
-	Verb    string   `json:"verb"`
-	Names   []string `json:"names"`
+	Allow   []string `json:"allow,omitzero"`
+	Ask     []string `json:"ask,omitzero"`
+	Never   []string `json:"never,omitzero"`
 	Methods []string `json:"methods,omitzero"`
 }
 
 func (r *Rules) form() *form {
 	f := &form{Default: "deny", Rules: []ruleForm{}}
 	for _, rl := range r.rules {
-		f.Rules = append(f.Rules, ruleForm{rl.name, ruleWords[rl.verb], rl.names, rl.methods})
+		rf := ruleForm{Name: rl.name, Methods: rl.methods}
+		switch rl.verb {
+		case Allow:
+			rf.Allow = rl.names
+		case Ask:
+			rf.Ask = rl.names
+		default:
+			rf.Never = rl.names
+		}
+		f.Rules = append(f.Rules, rf)
 	}
 	return f
 }

@@ -195,8 +195,20 @@ func TestRealLists(t *testing.T) {
 		for kind, items := range map[string][]jsontext.Value{
 			"tool": list.Tools, "prompt": list.Prompts, "resource": list.Resources, "template": list.Templates,
 		} {
-			for _, raw := range items {
+			var joined []quarantine.Specimen
+			for i, raw := range items {
 				cleared(t, kind, string(raw), true)
+				set, err := quarantine.Specimens(kind, raw)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, s := range set {
+					s.Path = fmt.Sprintf("%s[%d].%s", kind, i, s.Path)
+					joined = append(joined, s)
+				}
+			}
+			if r := inspect.New().Inspect(context.Background(), joined); r.Verdict != quarantine.Clear {
+				t.Errorf("%s, %ss joined: %+v", f, kind, r)
 			}
 		}
 	}

@@ -91,7 +91,7 @@ func (j *judge) begin(set []quarantine.Specimen) {
 // release gives the judge back without the texts it saw.
 func (j *judge) release() {
 	const most = 1 << 16 // tokens and hits that are worth keeping the memory for
-	if cap(j.reader.tokens) > most || cap(j.hits) > most || cap(j.reader.spaced) > most {
+	if cap(j.reader.tokens) > most || cap(j.hits) > most || cap(j.spots) > most || cap(j.reader.spaced) > most {
 		return
 	}
 	j.findings, j.ids, j.path, j.reader.text, j.sub.text = nil, nil, "", "", ""

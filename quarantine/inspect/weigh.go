@@ -48,25 +48,39 @@ func (j *judge) weak(h *hit) {
 	case quarantine.KindName, quarantine.KindTitle, quarantine.KindValue:
 		j.find(rules[h.rule].category, quarantine.Suspect, int(h.from), int(h.to))
 	default:
-		if len(j.spots) < MaxFindings {
-			j.spots = append(j.spots, spot{*h, j.path})
-		}
+		j.spots = append(j.spots, spot{*h, j.path})
 	}
 }
 
-// weigh counts the weak hits of the whole set.
+// weigh counts the weak hits, item by item: two honest tools with one each are
+// two honest tools.
 func (j *judge) weigh() {
-	first := ""
+	first := map[string]string{}
 	for _, s := range j.spots {
-		g := rules[s.rule].together()
-		if first == "" {
-			first = g
-		}
-		if g != first {
+		group, item := rules[s.rule].together(), itemOf(s.path)
+		if g, ok := first[item]; !ok {
+			first[item] = group
+		} else if g != group {
 			j.path = s.path
 			j.find(rules[s.rule].category, quarantine.Suspect, int(s.from), int(s.to))
 		}
 	}
+}
+
+// itemOf is the item of a path, where a set is of several: their paths begin
+// with KIND[NAME]. Elsewhere all is one item.
+func itemOf(path string) string {
+	open := strings.IndexByte(path, '[')
+	if open < 0 {
+		return ""
+	}
+	switch path[:open] {
+	case "tool", "prompt", "resource", "template", "instructions", "server":
+		if end := strings.Index(path, "]."); end > 0 {
+			return path[:end]
+		}
+	}
+	return ""
 }
 
 // padding finds text that is pushed out of sight: behind fifteen empty lines or
