@@ -170,8 +170,8 @@ func (*paramsFold) Is(target error) bool { return target == ErrFold }
 // those in its _meta too. What is no object has none.
 func checkMeta(object jsontext.Value, names nameSet) error {
 	meta, err := names.clash(object)
-	if err != nil || meta == nil {
-		return err
+	if err != nil || meta == nil || meta[0] == 'n' {
+		return err // some servers write null for what they have not
 	}
 	if meta[0] != '{' {
 		return ErrFrame

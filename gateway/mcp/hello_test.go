@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/internal/mcptest/frames"
 )
 
 func TestNegotiate(t *testing.T) {
@@ -144,4 +146,71 @@ func TestHeaders(t *testing.T) {
 	if _, _, err := p.HeaderValue(jsontext.Value(`{"a":[]}`)); !errors.Is(err, ErrHeader) {
 		t.Error(err)
 	}
+}
+
+func FuzzHello(f *testing.F) {
+	for _, c := range frames.All() {
+		if one, err := ParseOne(c.Bytes, Limits{}); err == nil {
+			f.Add([]byte(one.Params))
+			f.Add([]byte(one.Result))
+		}
+	}
+	f.Add([]byte(`{"properties":{"a":{"type":"string","x-mcp-header":"A"}},"a":{"b":"=?base64?eA==?="}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v := jsontext.Value(data)
+		for _, m := range Methods() {
+			_, _ = m.Refs(v)
+		}
+		h, err := ParseHello(v)
+		w, errW := ParseWelcome(v)
+		d, errD := ParseDiscover(v)
+		m, ok, errM := HelloFromMeta(v)
+		headers, _ := ParamHeaders(v)
+		for _, p := range headers {
+			value, there, _ := p.HeaderValue(v)
+			_ = p.Matches(value, there, v)
+		}
+		if !v.IsValid() {
+			return
+		}
+		ClientCapabilities(v)
+		if err == nil {
+			if again, err := ParseHello(h.Params()); err != nil || string(again.Params()) != string(h.Params()) {
+				t.Errorf("%q: %q, %v", data, h.Params(), err)
+			}
+		}
+		if ok && errM == nil {
+			if again, ok, err := HelloFromMeta(Object(Member{"_meta", Object(m.Meta()...)})); !ok || err != nil || string(again.Params()) != string(m.Params()) {
+				t.Errorf("%q: %v", data, err)
+			}
+		}
+		if errW == nil {
+			if again, err := ParseWelcome(w.Result()); err != nil || string(again.Result()) != string(w.Result()) {
+				t.Errorf("%q: %q, %v", data, w.Result(), err)
+			}
+		}
+		if errD == nil {
+			if _, err := ParseDiscover(d.Discover(1, Revisions())); err != nil || !d.Discover(1, nil).IsValid() {
+				t.Errorf("%q: %q, %v", data, d.Discover(1, nil), err)
+			}
+		}
+	})
+}
+
+func FuzzHeader(f *testing.F) {
+	for _, s := range []string{"", "echo", " a", "é", "=?base64?eA==?=", "=?base64?*?=", "=?base64??="} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		_, _ = DecodeHeader(s)
+		e := EncodeHeader(s)
+		if back, ok := DecodeHeader(e); !ok || back != s {
+			t.Errorf("%q: %q, back %q %v", s, e, back, ok)
+		}
+		for i := range len(e) {
+			if e[i] < 0x20 || e[i] > 0x7e {
+				t.Errorf("%q: %q", s, e)
+			}
+		}
+	})
 }

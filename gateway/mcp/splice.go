@@ -196,6 +196,9 @@ func indexMember(set []Member, name string) int {
 // nothing is to be done, the object itself comes back. ErrNotObject also where _meta is there and no object.
 func SetMeta(object jsontext.Value, set []Member, drop func(name string) bool) (jsontext.Value, error) {
 	meta, ok := Get(object, "_meta")
+	if ok && meta.Kind() == 'n' {
+		meta, ok = nil, false
+	}
 	if !ok && len(set) == 0 {
 		if object != nil && object.Kind() != '{' {
 			return nil, ErrNotObject

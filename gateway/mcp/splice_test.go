@@ -72,6 +72,8 @@ func TestSetMeta(t *testing.T) {
 		{`{"_meta":{"dev.pratique/label":"theirs","b":2}}`, ours, `{"_meta":{"dev.pratique/label":1,"b":2}}`},
 		{``, ours, `{"_meta":{"dev.pratique/label":1}}`},
 		{``, nil, ``},
+		{`{"_meta":null,"a":1}`, nil, `{"_meta":null,"a":1}`},
+		{`{"_meta":null,"a":1}`, ours, `{"_meta":{"dev.pratique/label":1},"a":1}`},
 	} {
 		var in jsontext.Value
 		if c.in != "" {
@@ -81,7 +83,7 @@ func TestSetMeta(t *testing.T) {
 			t.Errorf("%s: got %s, %v; want %s", c.in, got, err, c.want)
 		}
 	}
-	for _, in := range []string{`[]`, `{"_meta":[]}`, `{"_meta":null}`} {
+	for _, in := range []string{`[]`, `{"_meta":[]}`, `{"_meta":"x"}`} {
 		if _, err := SetMeta(jsontext.Value(in), ours, nil); !errors.Is(err, ErrNotObject) {
 			t.Errorf("%s: %v", in, err)
 		}

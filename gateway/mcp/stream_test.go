@@ -287,6 +287,13 @@ func FuzzParse(f *testing.F) {
 			if bytes.ContainsAny(text, "\r\n") {
 				t.Errorf("not on one line: %q", text)
 			}
+			if !batch {
+				var s skim
+				s.feed(data)
+				if seen := s.seen(); seen.ID != one.ID || seen.Shape != one.Shape {
+					t.Errorf("in passing %q is %+v", data, seen)
+				}
+			}
 		}
 	})
 }
