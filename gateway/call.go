@@ -131,6 +131,9 @@ func (s *Session) look(ctx context.Context, c *call, p *params) (gate.Entry, err
 func (s *Session) decide(c *call, p params, item gate.Entry) (permitted, policy.Decision, error) {
 	f := s.facts(c, &item)
 	f.Gate, f.Args = item.State, p.arguments()
+	if item.Kind == gate.Template && !p.template {
+		f.Target = p.name
+	}
 	size, err := s.g.o.Agents.Fresh()
 	if err != nil {
 		return permitted{}, policy.Refuse(policy.Stale, "registry"), err

@@ -143,8 +143,8 @@ func (s *Session) facts(c *call, e *gate.Entry) policy.Facts {
 	}
 }
 
-// pathMethod is the method that a list is judged for: that of calling what it
-// shows.
+// pathMethod is the method that a policy judges: for a list, that of calling
+// what it shows.
 func (c *call) pathMethod() string {
 	switch c.f.Method {
 	case methodTools:
@@ -153,6 +153,8 @@ func (c *call) pathMethod() string {
 		return methodPrompt
 	case methodResources, methodTemplates:
 		return methodRead
+	case methodListen:
+		return methodSubscribe // the same act in another era
 	}
 	return c.f.Method
 }

@@ -57,7 +57,7 @@ func (r *refusal) object() jsontext.Value {
 	b = append(b, `,"paths":`...)
 	b = appendList(b, r.paths)
 	b = append(b, `,"retryable":`...)
-	if m.Retryable {
+	if m.Retryable && !r.invoked {
 		b = append(b, `true`...)
 	} else {
 		b = append(b, `false`...)

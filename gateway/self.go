@@ -97,7 +97,7 @@ func (s *sweep) object(d *jsontext.Decoder, layer int) bool {
 		if err != nil {
 			return false
 		}
-		if name := t.String(); strings.ContainsAny(name, `/\\~:%`) && s.text(name, layer) {
+		if name := t.String(); strings.ContainsAny(name, `/\~:%`) && s.text(name, layer) {
 			return true
 		}
 		if found, ok := s.member(d, &pair, layer); found || !ok {

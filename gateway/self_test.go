@@ -1,0 +1,148 @@
+package gateway
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/labels/policy"
+)
+
+// TestOwnGuard: the spellings that name what is ours, and those that do not.
+func TestOwnGuard(t *testing.T) {
+	dir := t.TempDir()
+	home := filepath.Join(dir, "home")
+	data := filepath.Join(home, ".pratique data")
+	work := filepath.Join(dir, "work")
+	for _, d := range []string{data, work, filepath.Join(dir, "deep")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(data, filepath.Join(work, "innocent")); err != nil {
+		t.Skip("no links here")
+	}
+	if err := os.Symlink(home, filepath.Join(work, "up")); err != nil {
+		t.Fatal(err)
+	}
+	own := Own{Data: data, Listeners: []string{"127.0.0.1:7070", "https://gate.example:8443", "http://[::1]"}, Home: home}
+	local, remote := newGuard(own, work, true), newGuard(own, "", false)
+	esc := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "/", "%2F"), " ", "%20") }
+	for _, c := range []struct {
+		name, args  string
+		here, there bool // found by a local and a remote upstream's guard
+	}{
+		{"the folder", q(data), true, true},
+		{"a file in it", q(data + "/keys/root.jwk"), true, true},
+		{"in an array in an object", `{"a":[{"b":[` + q(data) + `]}]}`, true, true},
+		{"as a name", `{` + q(data) + `:1}`, true, true},
+		{"in a command", q("cat '" + data + "/keys' | head"), true, true},
+		{"doubled slashes", q(strings.ReplaceAll(data, "/", "//")), true, true},
+		{"dots", q(home + "/./x/../.pratique data/keys"), true, true},
+		{"home", q("~/.pratique data/x"), true, true},
+		{"a variable", q("$HOME/.pratique data"), true, true},
+		{"trailing dots", q(home + "/.pratique data./keys"), true, true},
+		{"a URL", q("file://" + data + "/k"), true, true},
+		{"a URL with a host", q("file://localhost" + data), true, true},
+		{"percent", q("file://" + strings.ReplaceAll(data, " ", "%20") + "/k"), true, true},
+		{"percent twice", q(strings.ReplaceAll(esc(data), "%", "%25")), true, true},
+		{"JSON inside", q(`{"path":` + q(data+"/x") + `}`), true, true},
+		{"JSON inside, twice", q(q(`{"path":` + q(data+"/x") + `}`)), true, true},
+		{"escaped", q(strings.ReplaceAll(data, " ", `\ `)), true, true},
+		{"backslashes", q(strings.ReplaceAll(data, "/", `\`)), true, true},
+		{"wildcards", q(home + "/.prat*/keys"), true, true},
+		{"a copy option", q("host:" + data + "/x"), true, true},
+		{"in a long text", q(strings.Repeat("word and ", 4000) + data + "/keys " + strings.Repeat("word ", 10)), true, true},
+		{"a link", q(work + "/innocent/keys"), true, false},
+		{"a link, relative", q("innocent"), true, false},
+		{"a link above", q("up/.pratique data/keys"), true, false},
+		{"out of the folder and back", q("../home/.pratique data"), true, false},
+
+		{"a listener", q("http://127.0.0.1:7070/v1/tools"), true, true},
+		{"by name", q("localhost:7070"), true, true},
+		{"by a longer name", q("http://x.localhost.:7070"), true, true},
+		{"short", q("http://127.1:7070/"), true, true},
+		{"decimal", q("http://2130706433:7070/"), true, true},
+		{"hexadecimal", q("http://0x7f000001:7070/"), true, true},
+		{"octal", q("http://0177.0.0.1:7070"), true, true},
+		{"any address", q("0.0.0.0:7070"), true, true},
+		{"version 6", q("http://[::1]:7070/"), true, true},
+		{"version 6, mapped", q("http://[::ffff:127.0.0.1]:7070/"), true, true},
+		{"with a user", q("http://u:p@127.0.0.1:7070/"), true, true},
+		{"full-width", q("http://１２７.0.0.1:7070/"), true, true},
+		{"apart", `{"host":"127.0.0.1","port":7070}`, true, true},
+		{"apart, as text", `{"port":"7070","host":"localhost"}`, true, true},
+		{"the outside name", q("https://GATE.example:8443/mcp"), true, true},
+		{"the scheme's port", q("http://localhost/x"), true, true},
+		{"percent in a URL", q("http%3A%2F%2F127.0.0.1%3A7070"), true, true},
+
+		{"another folder", q(home + "/.pratique data2/x"), false, false},
+		{"its parent", q(home), false, false},
+		{"a search", q(home + "/**/*.go"), false, false},
+		{"a word like it", q("pratique data"), false, false},
+		{"another port", q("http://127.0.0.1:70701/"), false, false},
+		{"another host", q("http://192.0.2.1:7070/"), false, false},
+		{"numbers", `{"count":0,"port":7070,"n":1}`, false, false},
+		{"a time", q("at 12:7070"), false, false},
+		{"prose", q("The data is in the folder; see https://example.test/a."), false, false},
+		{"nothing", `{"a":null,"b":[],"c":""}`, false, false},
+	} {
+		if got := local.names([]byte(c.args)); got != c.here {
+			t.Errorf("%s (local): %v, want %v", c.name, got, c.here)
+		}
+		if got := remote.names([]byte(c.args)); got != c.there {
+			t.Errorf("%s (remote): %v, want %v", c.name, got, c.there)
+		}
+	}
+	var none *guard
+	if none.names([]byte(q(data))) {
+		t.Error("no guard found something")
+	}
+}
+
+func q(s string) string { return string(mcp.Quote(s)) }
+
+// No profile and no rule switches the guard off (RULES.md 13).
+func TestOwnGuardHoldsInEveryProfile(t *testing.T) {
+	rules, err := policy.Load([]byte("rules:\n  - name: all\n    allow: [\"*\"]\n    methods: [tools/call, resources/read]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, profile := range []policy.Profile{policy.Watch, policy.Personal, policy.Strict} {
+		u := newServer(tool("read"))
+		u.lists[methodResources] = []string{`{"uri":"file:///srv/own-data/keys","name":"k"}`, `{"uri":"file:///srv/other","name":"o"}`}
+		h := newHouse(t, u, profile, func(o *Options) { o.Policy = policy.Of(rules) })
+		s := h.shown(newPerson())
+		for _, f := range []mcp.Frame{
+			ask(methodCall, `{"name":"read","arguments":{"path":"/srv/own-data/x"}}`),
+			ask(methodCall, `{"name":"read","arguments":{"url":"http://localhost:7070/"}}`),
+			ask(methodCall, `{"name":"read","arguments":{},"extra":{"path":"/srv/own-data"}}`),
+			ask(methodRead, `{"uri":"file:///srv/own-data/keys"}`),
+		} {
+			if a := s.Handle(ctx, f, newPerson()); reason(a) != "own_guard" {
+				t.Errorf("%s, %s: %s", profile, f.Params, a.Bytes())
+			}
+		}
+		if n := len(u.did); n != 0 {
+			t.Errorf("%s: %d calls were executed", profile, n)
+		}
+	}
+}
+
+func FuzzOwnGuard(f *testing.F) {
+	f.Add(`{"a":"/srv/own-data"}`)
+	f.Add(`"http://127.1:7070"`)
+	f.Add(`"%25252f"`)
+	f.Add("\"\xff\"")
+	f.Add(`["~","\\\\u0000"]`)
+	g := newGuard(Own{Data: "/srv/own-data", Listeners: []string{"127.0.0.1:7070"}, Home: "/home/u"}, "/nowhere", true)
+	f.Fuzz(func(t *testing.T, s string) {
+		g.names([]byte(s)) // whatever it is, no panic
+		g.namesText(s)
+		if !g.namesText(s + " /srv/own-data ") {
+			t.Error("what stands beside it hides it")
+		}
+	})
+}
