@@ -63,6 +63,7 @@ type Entry struct {
 	Standing string             `json:"standing,omitzero"`
 	Content  string             `json:"content,omitzero"`
 	Effect   labels.Effect      `json:"effect,omitzero"`
+	Gate     string             `json:"gate,omitzero"`    // state of the item towards this agent
 	Surface  credentials.Digest `json:"surface,omitzero"` // of all that this agent was shown
 	Profile  string             `json:"profile,omitzero"`
 	Policy   credentials.Digest `json:"policy,omitzero"`

@@ -41,7 +41,7 @@ func (n *Node) Decisions() (*decisions.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := decisions.Open(n.cfg.Data, decisions.Options{Now: n.opt.Now, Rand: n.opt.Rand, Anchors: anchors})
+	l, err := decisions.Open(n.cfg.Data, decisions.Options{Now: n.opt.Now, Rand: n.opt.Rand, Retention: n.cfg.Gateway.Retention, Anchors: anchors})
 	if err != nil {
 		return nil, err
 	}

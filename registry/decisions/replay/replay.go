@@ -1,0 +1,239 @@
+// Package replay judges a recorded call again: from its arguments, its item and
+// the policy of then, with the inspector, the label rules and the policy's code of
+// now. It has no upstream, no network and no process to call anything with, and
+// it never repeats the recorded answer: where something is missing it says so.
+//
+// What was observed then, and cannot be judged again, comes from the entry: the
+// agent's profile, the standing of the origin, and how the item stood on the
+// surface that the agent was shown.
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/internal/canon"
+	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/quarantine"
+	"github.com/pratique-dev/pratique/quarantine/gate"
+	"github.com/pratique-dev/pratique/registry"
+	"github.com/pratique-dev/pratique/registry/decisions"
+)
+
+// ErrMissing is decisions.ErrReplay: something that is needed is not there, or is
+// not what the log has the digest of.
+var ErrMissing = decisions.ErrReplay
+
+// Sources are where a replay gets what the entry names by digest. Each returns
+// an error where it has nothing.
+type Sources struct {
+	Args   func(r *decisions.Record) ([]byte, error)
+	Policy func(d credentials.Digest) ([]byte, error)
+	// Item is the content of an item of an upstream as it was sent, or its canonical
+	// form. It is held against the digest.
+	Item func(origin, kind string, d credentials.Digest) ([]byte, error)
+}
+
+// A Judged is a decision with what it was made on.
+type Judged struct {
+	Verb     string `json:"verb" doc:"deny, ask, allow"`
+	Reason   string `json:"reason"`
+	Rule     string `json:"rule"`
+	Enforced bool   `json:"enforced" doc:"false under watch"`
+	Gate     string `json:"gate" doc:"of the item towards the agent"`
+	Tier     string `json:"tier"`
+	Content  string `json:"content"`
+	Effect   string `json:"effect"`
+}
+
+// An Answer is a decision of then beside that of now.
+type Answer struct {
+	Then Judged `json:"then"`
+	Now  Judged `json:"now"`
+	Same bool   `json:"same" doc:"verb, reason, rule and enforcement are the same"`
+}
+
+// facts are the evidence of an entry, read back.
+type facts struct {
+	policy.Facts
+	kind gate.Kind
+}
+
+// Of judges a recorded decision again. ErrMissing says what it would need.
+func Of(ctx context.Context, r *decisions.Record, src Sources, inspector quarantine.Inspector) (Answer, error) {
+	e := &r.Entry
+	if e.Type != registry.EntryDecision {
+		return Answer{}, fmt.Errorf("%w: entry %d of %s is no decision", ErrMissing, r.Index, r.Spool)
+	}
+	f, err := read(e)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Then: Judged{Verb: e.Verb, Reason: e.Reason, Rule: e.Rule, Enforced: e.Enforced == nil || *e.Enforced,
+		Gate: e.Gate, Tier: e.Tier, Content: e.Content, Effect: e.Effect.String()}}
+	p, byGate, err := decider(e, src)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !byGate {
+		if f.Args, err = src.Args(r); err != nil {
+			return Answer{}, missing("arguments", err)
+		}
+	}
+	if err := f.judge(ctx, e, src, inspector); err != nil {
+		return Answer{}, err
+	}
+	d := p.Decide(f.Facts)
+	if !byGate && d.Policy() != e.Policy {
+		return Answer{}, fmt.Errorf("%w: policy: this program does not make that of the entry of the same text", ErrMissing)
+	}
+	would := d.Would()
+	a.Now = Judged{Verb: would.Verb().String(), Reason: string(would.Reason()), Rule: would.Rule(), Enforced: d.Enforced(),
+		Gate: f.Gate.String(), Tier: f.Tier.String(), Content: f.Content.String(), Effect: f.Effect.String()}
+	if byGate { // the gate refused before any policy was asked, and has no rules by name
+		a.Now.Rule, a.Now.Enforced = a.Then.Rule, a.Then.Enforced
+	}
+	a.Same = a.Then.Verb == a.Now.Verb && a.Then.Reason == a.Now.Reason && a.Then.Rule == a.Now.Rule && a.Then.Enforced == a.Now.Enforced
+	return a, nil
+}
+
+func missing(what string, err error) error {
+	if errors.Is(err, ErrMissing) {
+		return err
+	}
+	return fmt.Errorf("%w: %s: %w", ErrMissing, what, err)
+}
+
+// read takes the evidence from an entry.
+func read(e *registry.Entry) (facts, error) {
+	f := facts{kind: gate.Kind(e.Kind)}
+	f.Profile, f.Method, f.Tool, f.ID, f.Origin = policy.Profile(e.Profile), e.Method, e.Name, e.Tool, e.Origin
+	var err error
+	if f.Gate, err = policy.ParseState(e.Gate); err != nil {
+		return f, missing("state of the item", err)
+	}
+	if e.Kind == "" && e.Standing == "" { // nothing was found by that name
+		return f, nil
+	}
+	if f.Standing, err = labels.ParseStanding(e.Standing); err != nil {
+		return f, missing("standing", err)
+	}
+	if f.Content, err = labels.ParseContent(e.Content); err != nil {
+		return f, missing("content", err)
+	}
+	if f.Tier, err = labels.ParseTier(e.Tier); err != nil {
+		return f, missing("tier", err)
+	}
+	f.Effect = e.Effect
+	return f, nil
+}
+
+// decider is the policy of the entry. byGate: no policy was asked, since the
+// item's state alone refused.
+func decider(e *registry.Entry, src Sources) (p policy.Policy, byGate bool, err error) {
+	none := policy.Of(nil)
+	if e.Policy.IsZero() {
+		switch policy.Reason(e.Reason) {
+		case policy.ReasonNotShown, policy.ReasonIncomplete, policy.ReasonWithheld, policy.ReasonChanged, policy.ReasonNew:
+			return none, true, nil
+		}
+		return nil, false, fmt.Errorf("%w: %q was decided before any policy was asked, on what is not kept", ErrMissing, policy.Reason(e.Reason))
+	}
+	if none.Decide(policy.Facts{Profile: policy.Profile(e.Profile)}).Policy() == e.Policy {
+		return none, false, nil
+	}
+	text, err := src.Policy(e.Policy)
+	if err != nil {
+		return nil, false, missing("policy", err)
+	}
+	rules, err := policy.Load(text)
+	if err != nil {
+		return nil, false, missing("policy", err)
+	}
+	return policy.Of(rules), false, nil
+}
+
+// judge inspects, labels and classifies the item again.
+func (f *facts) judge(ctx context.Context, e *registry.Entry, src Sources, inspector quarantine.Inspector) error {
+	if f.kind == "" || f.Gate == policy.NotShown {
+		return nil // of no item: a setting of the session, or a name that was not shown
+	}
+	if e.Mdg == canon.Digest("pratique/item/link/v1", []byte(e.Name)) {
+		return nil // an address that a result linked: there is no item to read
+	}
+	raw, err := src.Item(e.Origin, e.Kind, e.Mdg)
+	if err != nil {
+		return missing("item", err)
+	}
+	item := gate.Decode(f.kind, raw)
+	if item.Digest != e.Mdg || item.Digest.IsZero() {
+		return fmt.Errorf("%w: item: its content is not that of the digest", ErrMissing)
+	}
+	f.Tool = item.Name // the entry's may be cut
+	f.inspect(ctx, &item, inspector)
+	f.classify(&item)
+	return f.target()
+}
+
+func (f *facts) inspect(ctx context.Context, item *gate.Item, inspector quarantine.Inspector) {
+	then, thenTier := f.Content, f.Tier
+	verdict := quarantine.Hostile
+	if item.Fault == gate.NoFault {
+		set, err := quarantine.Specimens(string(f.kind), item.Canonical)
+		if err == nil {
+			verdict = inspector.Inspect(ctx, set).Verdict
+		}
+	}
+	switch verdict {
+	case quarantine.Clear:
+		f.Content = max(then, labels.Inspected) // consistent stays: it was observed
+	case quarantine.Suspect:
+		f.Content = labels.Suspect
+	case quarantine.Hostile:
+		f.Content = labels.Violated
+	default:
+		f.Content = labels.Uninspected
+	}
+	f.Tier = labels.Synthesize(f.Standing, f.Content)
+	if thenTier < labels.Synthesize(f.Standing, then) {
+		f.Tier = min(f.Tier, thenTier) // the label said less than its evidence: expired, or lowered
+	}
+	if f.Gate == policy.Cleared && f.Content < labels.Inspected && then >= labels.Inspected {
+		f.Gate = policy.Withheld
+	}
+}
+
+func (f *facts) classify(item *gate.Item) {
+	if f.kind != gate.Tool {
+		f.Effect = labels.Read
+		return
+	}
+	var t struct {
+		Annotations jsontext.Value `json:"annotations"`
+	}
+	f.Effect = labels.Unclassified
+	if item.Fault == gate.NoFault && json.Unmarshal(item.Canonical, &t) == nil {
+		f.Effect = labels.Classify(f.Standing, t.Annotations, item.Name)
+	}
+}
+
+// target is the address that was read through a template.
+func (f *facts) target() error {
+	if f.kind != gate.Template || f.Method == "completion/complete" || len(f.Args) == 0 {
+		return nil
+	}
+	var p struct {
+		URI string `json:"uri"`
+	}
+	if err := json.Unmarshal(f.Args, &p); err != nil {
+		return missing("address", err)
+	}
+	f.Target = p.URI
+	return nil
+}
