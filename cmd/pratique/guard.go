@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/pratique-dev/pratique/gateway/mcp/serve"
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/node"
 )
 
@@ -87,7 +87,7 @@ func (c *call) guarded() (cfg node.Config, u node.UpstreamConf, err error) {
 		u.Name = or1(c.str("name"), "remote")
 	default:
 		u = node.UpstreamConf{Command: c.args}
-		u.Name = or1(c.str("name"), guardName(c.args))
+		u.Name = or1(c.str("name"), baseline.ShortName(c.args))
 	}
 	cfg.Upstreams = []node.UpstreamConf{u} // those of the file are for up
 	if c.has("policy") {
@@ -109,24 +109,6 @@ func or1(texts ...string) string {
 		}
 	}
 	return ""
-}
-
-// guardName is a word for a command that nobody named.
-func guardName(argv []string) string {
-	best := filepath.Base(argv[0])
-	for _, w := range argv[1:] {
-		if !strings.HasPrefix(w, "-") {
-			best = filepath.Base(w)
-			break
-		}
-	}
-	clean := strings.Map(func(r rune) rune {
-		if r < 128 && (r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' || strings.ContainsRune("._-", r)) {
-			return r
-		}
-		return '-'
-	}, best)
-	return or1(strings.Trim(clean[:min(len(clean), 64)], "-."), "server")
 }
 
 // guardEnv is what the server gets: all that the client gave us, as if it had

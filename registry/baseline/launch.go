@@ -104,7 +104,7 @@ func (s *Store) Place(name string, c Command) (origin.Origin, error) {
 		return origin.Origin{}, err
 	}
 	sum := s.keyed("pratique/place/v1", append([]string{dir}, c.Argv...)...)
-	return origin.Parse("stdio:" + shortName(c.Argv) + "@" + lowerBase32.EncodeToString(sum[:10]))
+	return origin.Parse("stdio:" + ShortName(c.Argv) + "@" + lowerBase32.EncodeToString(sum[:10]))
 }
 
 var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -120,18 +120,23 @@ func (s *Store) keyed(context string, texts ...string) (d credentials.Digest) {
 	return d
 }
 
-// shortName is a word for a command line, for people: the package that a launcher
-// is told to run, or the script, or the program.
-func shortName(argv []string) string {
-	best := filepath.Base(argv[0])
+// ShortName is a word for a command line, for people: the package that a launcher
+// is told to run, or the script, or the program. Of a script whose name says
+// nothing it is the folder's that says something. 1 to 64 of [A-Za-z0-9._-].
+func ShortName(argv []string) string {
+	if len(argv) == 0 {
+		return "server"
+	}
+	best := argv[0]
 	if launchers[program(argv[0])] || interpreters[program(argv[0])] {
 		for _, a := range argv[1:] {
 			if !strings.HasPrefix(a, "-") && !subcommands[a] {
-				best = path.Base(filepath.ToSlash(a))
+				best = a
 				break
 			}
 		}
 	}
+	best = telling(filepath.ToSlash(best))
 	best, _, _ = strings.Cut(best, "@")
 	clean := strings.Map(func(r rune) rune {
 		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r)) {
@@ -143,4 +148,21 @@ func shortName(argv []string) string {
 		return "server"
 	}
 	return clean
+}
+
+// silent are names of files and folders that say nothing of what is in them.
+var silent = set("index", "main", "server", "cli", "app", "run", "start", "stdio", "__main__", "dist", "build", "src", "lib", "bin", "out")
+
+// telling is the last element of a path that says something.
+func telling(p string) string {
+	for at := p; ; at = path.Dir(at) {
+		base := path.Base(at)
+		if base == "." || base == "/" || base == ".." {
+			return path.Base(p)
+		}
+		word := strings.TrimSuffix(base, path.Ext(base))
+		if !silent[word] {
+			return base
+		}
+	}
 }

@@ -204,6 +204,17 @@ func TestLaunchPlace(t *testing.T) {
 	}
 }
 
+func TestShortName(t *testing.T) {
+	for line, want := range map[string]string{
+		"npx -y @zereight/mcp-gitlab": "mcp-gitlab", "npx -y x@1.2": "x", "node /a/node_modules/@z/mcp-gitlab/build/index.js": "mcp-gitlab",
+		"node index.js": "index.js", "uvx tool run mcp-x": "mcp-x", "/usr/bin/mcp-server": "mcp-server", "python3 -m": "python3", "\u202e": "server", "": "server",
+	} {
+		if got := baseline.ShortName(strings.Fields(line)); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}
+
 // TestLaunchStanding: RULES.md 19 and 36.
 func TestLaunchStanding(t *testing.T) {
 	k := newKit(t)
