@@ -137,8 +137,7 @@ func (e *exchange) give(a Answer, def JSON) {
 	case a.Deep > 0:
 		e.send([]byte(`{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[],"structuredContent":{"deep":` + strings.Repeat("[", a.Deep) + strings.Repeat("]", a.Deep) + `}}}`))
 	case a.Big > 0 || a.Tail != "":
-		text := append(bytes.Repeat([]byte{'a'}, a.Big), a.Tail...)
-		e.finish(id, TextResult(string(text)))
+		e.send(big(id, a, e.modern))
 	case a.Echo:
 		e.finish(id, echo(Path(e.m.Params, "arguments")))
 	case a.Result != nil:
@@ -146,6 +145,21 @@ func (e *exchange) give(a Answer, def JSON) {
 	default:
 		e.finish(id, def)
 	}
+}
+
+// big is an answer of many bytes, made with no more copies than it must be.
+func big(id string, a Answer, modern bool) []byte {
+	head := `{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[{"type":"text","text":"`
+	tail := `"}]}}`
+	if modern {
+		tail = `"}],"resultType":"complete"}}`
+	}
+	quoted := quote(a.Tail)
+	out := append(make([]byte, 0, len(head)+a.Big+len(quoted)+len(tail)), head...)
+	for range a.Big {
+		out = append(out, 'a')
+	}
+	return append(append(out, quoted[1:len(quoted)-1]...), tail...)
 }
 
 func (e *exchange) finish(id string, result JSON) {

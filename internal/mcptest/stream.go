@@ -1,7 +1,6 @@
 package mcptest
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"net/http"
@@ -36,7 +35,6 @@ func (s *stream) change(f func()) {
 }
 
 func (s *stream) add(frame []byte) {
-	frame = bytes.Clone(frame)
 	s.change(func() { s.events = append(s.events, frame) })
 }
 
@@ -138,7 +136,13 @@ func (s *stream) pour(ctx context.Context, o *outlet, from int, ids bool) {
 			if ids {
 				b = append(strconv.AppendInt(append(b, "id: "+s.id+":"...), int64(from), 10), '\n')
 			}
-			o.send(append(append(append(b, "data: "...), e...), "\n\n"...))
+			b = append(b, "data: "...)
+			if len(e) > 1<<20 {
+				o.send(b)
+				o.send(e)
+				b, e = nil, nil
+			}
+			o.send(append(append(b, e...), "\n\n"...))
 			from++
 		}
 		if !more {
