@@ -53,7 +53,8 @@ func claims(w mcp.Welcome, capability string) bool {
 // A collection is one complete reading of a list, as it was sent.
 type collection struct {
 	raw    []jsontext.Value
-	hashes [][sha256.Size]byte // of the pages
+	hashes [][sha256.Size]byte // of the pages, as they came
+	pages  []page
 	bytes  int
 	ttl    time.Duration // the shortest of the pages; negative: none was given
 }
@@ -64,8 +65,9 @@ type page struct {
 	ttl    time.Duration
 }
 
-// collect reads a list to its end. What it returns with an error is nothing.
-func (k *Keeper) collect(ctx context.Context, s source) (*collection, error) {
+// collect reads a list to its end; a page whose bytes are those of the reading
+// before is not decoded again. What it returns with an error is nothing.
+func (k *Keeper) collect(ctx context.Context, s source, before *collection) (*collection, error) {
 	c := &collection{ttl: -1}
 	lim := k.opt.Limits
 	cursors, seen, barren := map[string]bool{}, map[[sha256.Size]byte]bool{}, 0
@@ -74,12 +76,19 @@ func (k *Keeper) collect(ctx context.Context, s source) (*collection, error) {
 		if n == lim.Pages {
 			return nil, errTooMany
 		}
-		p, raw, err := k.page(ctx, s, params)
+		raw, err := k.page(ctx, s, params)
 		if err != nil {
 			return nil, err
 		}
+		sum := sha256.Sum256(raw)
+		var p page
+		if before != nil && n < len(before.hashes) && before.hashes[n] == sum {
+			p = before.pages[n]
+		} else if p, err = parsePage(s.member, raw); err != nil {
+			return nil, err
+		}
 		c.bytes += len(raw)
-		c.hashes = append(c.hashes, sha256.Sum256(raw))
+		c.hashes, c.pages = append(c.hashes, sum), append(c.pages, p)
 		c.raw = append(c.raw, p.items...)
 		if p.ttl >= 0 && (c.ttl < 0 || p.ttl < c.ttl) {
 			c.ttl = p.ttl
@@ -116,24 +125,21 @@ func (k *Keeper) collect(ctx context.Context, s source) (*collection, error) {
 
 // page asks for one page. A list that the upstream does not know is empty:
 // nothing can be read through it.
-func (k *Keeper) page(ctx context.Context, s source, params []byte) (page, jsontext.Value, error) {
+func (k *Keeper) page(ctx context.Context, s source, params []byte) (jsontext.Value, error) {
 	ctx, cancel := context.WithTimeout(ctx, k.opt.Limits.Page)
 	defer cancel()
 	f, err := k.opt.Upstream.List(ctx, s.method, params)
-	if err != nil {
-		return page{}, nil, err
+	switch {
+	case err != nil:
+		return nil, err
+	case f.Shape == mcp.Failure && f.Error != nil && f.Error.Code == mcp.CodeMethodNotFound:
+		return jsontext.Value(`{"` + s.member + `":[]}`), nil
+	case f.Shape == mcp.Failure && f.Error != nil:
+		return nil, fmt.Errorf("%w: code %d", errRefused, f.Error.Code)
+	case f.Shape != mcp.Result:
+		return nil, errShape
 	}
-	if f.Shape == mcp.Failure && f.Error != nil && f.Error.Code == -32601 {
-		return page{ttl: -1}, jsontext.Value("-32601"), nil
-	}
-	if f.Shape == mcp.Failure && f.Error != nil {
-		return page{}, nil, fmt.Errorf("%w: code %d", errRefused, f.Error.Code)
-	}
-	if f.Shape != mcp.Result {
-		return page{}, nil, errShape
-	}
-	p, err := parsePage(s.member, f.Result)
-	return p, f.Result, err
+	return f.Result, nil
 }
 
 // parsePage takes a list's result apart. Members that it does not know are left

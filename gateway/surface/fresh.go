@@ -171,11 +171,14 @@ func (k *Keeper) fly(l *list, f *flight, began time.Time, marks uint64) {
 	ctx, cancel := context.WithTimeout(k.ctx, k.opt.Limits.Collect)
 	defer cancel()
 	var c *collection
+	k.mu.Lock()
+	before := l.last
+	k.mu.Unlock()
 	err := ctx.Err()
 	switch {
 	case err != nil:
 	case claims(k.opt.Upstream.Welcome(), l.capability):
-		c, err = k.collect(ctx, l.source)
+		c, err = k.collect(ctx, l.source, before)
 	default:
 		c = &collection{ttl: -1}
 	}
@@ -240,7 +243,7 @@ func (k *Keeper) pace(l *list) {
 func (k *Keeper) land(ctx context.Context, l *list, c *collection, stamp func()) ([]gate.Kind, error) {
 	greeting := greetingOf(k.opt.Upstream.Welcome())
 	k.mu.Lock()
-	same := l.got && greeting == k.greeting && slices.Equal(l.hashes, c.hashes) && k.surface != nil && k.surface.Complete() && !k.unsure
+	same := l.got && greeting == k.greeting && l.last != nil && slices.Equal(l.last.hashes, c.hashes) && k.surface != nil && k.surface.Complete() && !k.unsure
 	prev := l.items
 	if same {
 		stamp()
@@ -250,8 +253,8 @@ func (k *Keeper) land(ctx context.Context, l *list, c *collection, stamp func())
 		return nil, nil
 	}
 	items := k.decode(ctx, l.kind, c, prev)
-	return k.settle(ctx, l, items, func() {
-		l.items, l.hashes, l.bytes = items, c.hashes, c.bytes
+	return k.settle(ctx, l, items, c.bytes, func() {
+		l.items, l.last = items, c
 		l.got, l.err = true, nil
 		stamp()
 	})

@@ -41,8 +41,7 @@ type Keeper struct {
 type list struct {
 	source
 	items  []gate.Judged
-	hashes [][32]byte
-	bytes  int
+	last   *collection   // as it was sent
 	ttl    time.Duration // negative: none
 	got    bool          // the last reading was complete, and has been judged
 	err    error         // why it was not

@@ -509,7 +509,7 @@ func schedules(t *testing.T, from, n uint64, mutation string) (bad *world, execu
 }
 
 func TestNeverExecutesWhatWasNotShown(t *testing.T) {
-	checkSchedules(t, 1, 2_000)
+	checkSchedules(t, 1, 1_000)
 }
 
 func checkSchedules(t *testing.T, from, n uint64) {

@@ -21,8 +21,8 @@ import (
 // whole, held against the baseline, which may move, and then published together
 // with what commit says of the list. It returns the kinds of which something else
 // is listed now. settling is held.
-func (k *Keeper) settle(ctx context.Context, l *list, items []gate.Judged, commit func()) ([]gate.Kind, error) {
-	in, err := k.gather(l, items)
+func (k *Keeper) settle(ctx context.Context, l *list, items []gate.Judged, bytes int, commit func()) ([]gate.Kind, error) {
+	in, err := k.gather(l, items, bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -73,18 +73,19 @@ func (k *Keeper) forget(ctx context.Context, gone []gate.Key) {
 }
 
 // gather puts together what is known of all lists, with one of them replaced.
-func (k *Keeper) gather(l *list, items []gate.Judged) (gate.Input, error) {
+func (k *Keeper) gather(l *list, items []gate.Judged, bytes int) (gate.Input, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	in := k.blank()
 	in.Complete = true
-	bytes := 0
 	for i := range k.lists {
 		x := &k.lists[i]
-		bytes += x.bytes
 		if x == l {
 			in.Items = append(in.Items, items...)
 			continue
+		}
+		if x.last != nil {
+			bytes += x.last.bytes
 		}
 		in.Items = append(in.Items, x.items...)
 		in.Complete = in.Complete && x.got

@@ -78,11 +78,13 @@ type Options struct {
 	UnsafeWatch bool
 	Base        registry.Entry                // copied into every entry that moves: run, agent, upstream, origin
 	Moved       func(e *registry.Entry) error // surface.moved; on an error nothing moves. nil: not recorded
-	OnChanged   func(kind gate.Kind)          // after a new surface was judged; from a goroutine of the keeper. nil: nobody is told
-	Name        string                        // the operator's word for the upstream: what it is called while its own name is not cleared
-	Limits      Limits
-	Log         *slog.Logger     // nil: nothing
-	Now         func() time.Time // nil: time.Now
+	// OnChanged is told after a new surface was judged, from a goroutine of the
+	// keeper that Close waits for. nil: nobody is.
+	OnChanged func(kind gate.Kind)
+	Name      string // the operator's word for the upstream: what it is called while its own name is not cleared
+	Limits    Limits
+	Log       *slog.Logger     // nil: nothing
+	Now       func() time.Time // nil: time.Now
 }
 
 // Limits bound what one upstream can cost. A zero member is the default.

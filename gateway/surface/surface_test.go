@@ -5,14 +5,17 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/gateway/surface"
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/quarantine/gate"
 	"github.com/pratique-dev/pratique/registry"
 )
@@ -434,4 +437,95 @@ func TestStop(t *testing.T) {
 	if strings.Contains(gate.ErrChanged.Error(), "\n") {
 		t.Error("errors are one line")
 	}
+}
+
+// registrants is a registry by hand.
+type registrants struct {
+	head      uint64
+	rows      map[string]*gate.Row
+	uncovered map[string]bool
+	err       error
+}
+
+func (r *registrants) Head() (uint64, error) { return r.head, r.err }
+func (r *registrants) Of(name string, _ time.Time) (*gate.Row, bool, error) {
+	return r.rows[name], !r.uncovered[name], r.err
+}
+
+// At an attested origin only what its registrant signed is shown, whatever the
+// baseline says; the registrant's own overwrite is the acceptance.
+func TestRule17Registrant(t *testing.T) {
+	b := newBench(t)
+	digest := func(raw string) credentials.Digest { return gate.Decode(gate.Tool, []byte(raw)).Digest }
+	v1, v2, v3 := tool("a", "one"), tool("a", "two"), tool("a", "three")
+	row := func(raw string, ver uint64) *gate.Row {
+		return &gate.Row{Tool: "tool_r", Gen: 1, Ver: ver, Digest: digest(raw), Standing: labels.Attested, Content: labels.Inspected, Live: true, Owner: "key"}
+	}
+	r := &registrants{rows: map[string]*gate.Row{"a": row(v1, 1)}, uncovered: map[string]bool{"squat": true}}
+	b.registry = r
+	s := newServer(v1, tool("squat", "x"), tool("free", "y"))
+	k := b.keeper(s)
+	sameNames(t, "tools", mustList(t, k, gate.Tool), "a", "free")
+	e, err := k.Look(context.Background(), gate.Tool, "a")
+	if err != nil || e.Tool != "tool_r" || e.Owner != "key" || e.Tier(b.now()) != labels.Green {
+		t.Errorf("registered: %+v, %v", e, err)
+	}
+	s.set("tools/list", v2, tool("squat", "x"), tool("free", "y"))
+	k.Stale(gate.Tool)
+	_, err = call(k, "a")
+	wantErr(t, "live digest that nobody signed", err, gate.ErrChanged)
+	b.accept(gate.Tool, "a") // not the operator's to accept at an attested origin
+	_, err = call(k, "a")
+	wantErr(t, "in the baseline, not signed", err, gate.ErrChanged)
+	r.rows["a"], r.head = row(v2, 2), 1
+	sameNames(t, "overwritten", mustList(t, k, gate.Tool), "a", "free")
+	_, err = call(k, "a")
+	wantErr(t, "overwritten and shown", err, nil)
+	r.rows["a"], r.head = row(v3, 3), 2
+	_, err = call(k, "a")
+	wantErr(t, "overwritten, but served as before", err, gate.ErrChanged)
+	r.err = errDamaged
+	_, err = call(k, "free")
+	wantErr(t, "registry not readable", err, errDamaged)
+}
+
+// Everything at once, for the race detector; what it may execute is held against
+// the schedules in property_test.go.
+func TestTogether(t *testing.T) {
+	b := newBench(t)
+	b.limits.Freshness, b.limits.Pace, b.limits.Retry = time.Millisecond, time.Millisecond, time.Nanosecond
+	s := newServer(tool("a", "x"), tool("b", "y"))
+	k := b.keeper(s)
+	go func() {
+		for range b.changed {
+		}
+	}()
+	var work sync.WaitGroup
+	for n := range 6 {
+		work.Go(func() {
+			for i := range 100 {
+				switch (n + i) % 6 {
+				case 0:
+					k.List(context.Background(), gate.Tool, nil)
+				case 1:
+					k.Notice("notifications/tools/list_changed")
+				case 2:
+					k.Lost(nil)
+				case 3:
+					s.set("tools/list", tool("a", "x"), tool("b", strings.Repeat("y", i%3)))
+					b.pass(time.Millisecond)
+				case 4:
+					k.Welcome(context.Background())
+					k.Linked("a://b")
+					k.Readable(context.Background(), "a://b")
+				}
+				if _, err := call(k, "a"); err != nil && !errors.Is(err, gate.ErrNotShown) && !errors.Is(err, gate.ErrMoved) && !errors.Is(err, gate.ErrShut) {
+					t.Errorf("call: %v", err)
+				}
+			}
+		})
+	}
+	work.Wait()
+	k.Close()
+	close(b.changed)
 }
