@@ -162,8 +162,15 @@ func capped(d Decision, f Facts) Decision {
 }
 
 func profileRule(p Profile) string {
-	if p == "" {
+	switch p { // the known ones cost no memory
+	case "":
 		return "profile"
+	case Personal:
+		return "profile:personal"
+	case Strict:
+		return "profile:strict"
+	case Watch:
+		return "profile:watch"
 	}
 	return "profile:" + string(p)
 }
