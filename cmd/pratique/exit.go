@@ -12,12 +12,17 @@ import (
 	"github.com/pratique-dev/pratique/credentials/envelope"
 	"github.com/pratique-dev/pratique/credentials/keyring"
 	"github.com/pratique-dev/pratique/credentials/keyset"
+	"github.com/pratique-dev/pratique/gateway/mcp/upstream"
 	"github.com/pratique-dev/pratique/internal/canon"
 	"github.com/pratique-dev/pratique/internal/durable"
 	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/registry"
+	"github.com/pratique-dev/pratique/registry/baseline"
+	"github.com/pratique-dev/pratique/registry/decisions"
 	"github.com/pratique-dev/pratique/registry/ledger"
 	"github.com/pratique-dev/pratique/registry/node"
+	"github.com/pratique-dev/pratique/registry/runs"
 	"github.com/pratique-dev/pratique/registry/store"
 	"github.com/pratique-dev/pratique/registry/writer"
 )
@@ -34,6 +39,8 @@ const (
 	exitConflict     exit = 5 // somebody else has it, or changed it meanwhile
 	exitBackend      exit = 6 // registry, disk or network failed; repeat later
 	exitRefused      exit = 7 // refused: not yours, not good, tampered with
+	exitSuspect      exit = 8 // scan: the worst item is suspect, and would be withheld
+	exitRed          exit = 9 // scan: the worst item is red, and would be withheld
 )
 
 // exits documents the table; docs/cli.md is generated from it.
@@ -48,7 +55,9 @@ var exits = []struct {
 	{exitPrecondition, "precondition", "not as things stand: too early, passphrase missing, loose permissions, input malformed, confirmation missing (HTTP 400, 412, 413, 415, 422)"},
 	{exitConflict, "conflict", "somebody else has it or changed it meanwhile (HTTP 409)"},
 	{exitBackend, "backend", "registry, disk or network failed, outcome may be unknown (HTTP 5xx)"},
-	{exitRefused, "refused", "not yours, not good, or tampered with (HTTP 401, 403, 421, 429; a label that does not verify; a log that does not)"},
+	{exitRefused, "refused", "not yours, not good, or tampered with (HTTP 401, 403, 421, 429; a label that does not verify; a log that does not; a baseline that is damaged; an act that nobody authorised)"},
+	{exitSuspect, "suspect", "`scan`: the worst item is suspect, and would be withheld"},
+	{exitRed, "red", "`scan`: the worst item is red, and would be withheld"},
 }
 
 // usage is a wrong command line.
@@ -92,10 +101,11 @@ var exitTable = []struct {
 	errs []error
 }{
 	{exitRefused, []error{errTampered, errBad, ledger.ErrFork, ledger.ErrRollback, ledger.ErrSignature, keyset.ErrRollback, keyset.ErrFork,
-		client.ErrRoots, client.ErrBehind, node.ErrForced, writer.ErrPoisoned, writer.ErrRollback, envelope.ErrRevokedKey}},
+		client.ErrRoots, client.ErrBehind, node.ErrForced, writer.ErrPoisoned, writer.ErrRollback, envelope.ErrRevokedKey,
+		baseline.ErrDamaged, baseline.ErrAct, runs.ErrDamaged, decisions.ErrAnchor}},
 	{exitConflict, []error{keyring.ErrKnownKey, keyring.ErrConflict, keyring.ErrKeyExists, fs.ErrExist, store.ErrBusy, store.ErrConflict,
 		durable.ErrLocked, registry.ErrNameTaken, registry.ErrNameKept, registry.ErrExists, registry.ErrStaleGeneration,
-		registry.ErrCommandReused, registry.ErrSpent}},
+		registry.ErrCommandReused, registry.ErrSpent, baseline.ErrStale}},
 	{exitPrecondition, []error{canon.ErrSyntax, canon.ErrEmpty, canon.ErrBOM, canon.ErrTrailing, canon.ErrUTF8, canon.ErrSurrogate, canon.ErrNUL,
 		canon.ErrControl, canon.ErrDuplicate, canon.ErrDepth, canon.ErrSize, canon.ErrNumber, canon.ErrNotObject, canon.ErrMember, canon.ErrShape}},
 	{exitPrecondition, []error{errInput, errUnsure, errNo, errFindings, durable.ErrLoose, durable.ErrSymlink, durable.ErrOwner, durable.ErrNotRegular,
@@ -105,8 +115,8 @@ var exitTable = []struct {
 		keyring.ErrKeyMismatch, keyring.ErrKeyUse, keyring.ErrKeyEncrypted, keyring.ErrKeyKind,
 		envelope.ErrBlank, envelope.ErrTokenBOM, envelope.ErrTokenSize, client.ErrRootsFile, client.ErrStateForm,
 		store.ErrPermission, registry.ErrStaleBase}},
-	{exitNotFound, []error{fs.ErrNotExist, keyring.ErrNotFound, keyring.ErrNoRing, store.ErrNotFound, registry.ErrNotFound, ledger.ErrNoCheckpoint}},
-	{exitUsage, []error{node.ErrConfig, client.ErrURL, client.ErrOptions, client.ErrBatch, credentials.ErrKeyID, credentials.ErrToolID, credentials.ErrAgentID,
+	{exitNotFound, []error{fs.ErrNotExist, keyring.ErrNotFound, keyring.ErrNoRing, store.ErrNotFound, registry.ErrNotFound, ledger.ErrNoCheckpoint, baseline.ErrMissing}},
+	{exitUsage, []error{node.ErrConfig, policy.ErrRules, upstream.ErrOptions, baseline.ErrCommand, client.ErrURL, client.ErrOptions, client.ErrBatch, credentials.ErrKeyID, credentials.ErrToolID, credentials.ErrAgentID,
 		credentials.ErrPrinID, credentials.ErrTokenID, credentials.ErrDigest, credentials.ErrAction}},
 	{exitRefused, []error{keyset.ErrStale, keyset.ErrRoot, labels.ErrStale, labels.ErrLowered, registry.ErrNotOwner, registry.ErrNotOperator}},
 	{exitBackend, []error{client.ErrUnreachable, client.ErrAnswer, client.ErrNoKeys, keyring.ErrDamaged, keyring.ErrRollback, keyring.ErrStale,
@@ -217,6 +227,9 @@ var hints = []struct {
 	{labels.ErrStale, "fetch the key set again, or state the bound that you accept with --max-stale"},
 	{node.ErrForced, "what came after the backup would be lost; if that is meant: --accept-loss"},
 	{store.ErrBusy, "stop what uses the folder first"},
+	{baseline.ErrStale, "pratique surface diff shows what is there now"},
+	{baseline.ErrMissing, "pratique surface list shows what there is"},
+	{baseline.ErrDamaged, "nothing of this upstream is shown until its file is restored, or removed: then everything is pinned as if seen for the first time"},
 	{errTampered, "keep the folder as it is; compare with a backup and the checkpoints kept elsewhere"},
 }
 

@@ -171,18 +171,17 @@ func (a *assembly) keepRules(p policy.Policy) error {
 	if a.src == nil {
 		return nil
 	}
-	text, err := os.ReadFile(a.cfg.Policy)
-	if err != nil {
-		return err
-	}
-	rules, err := policy.Load(text)
-	if err != nil {
-		return err
-	}
+	rules := a.src.Rules()
 	if policy.Of(rules).Digest() != p.Digest() {
 		return fmt.Errorf("%w: it changed while it was read", policy.ErrRules)
 	}
-	return a.past.KeepPolicy(p.Digest(), text)
+	err := a.past.KeepPolicy(p.Digest(), rules.Text())
+	for _, profile := range []policy.Profile{policy.Watch, policy.Personal, policy.Strict} { // as entries name it
+		if d := p.Decide(policy.Facts{Profile: profile}).Policy(); d != p.Digest() {
+			err = errors.Join(err, a.past.KeepPolicy(d, rules.Text()))
+		}
+	}
+	return err
 }
 
 // watchPolicy takes a changed rule file over. One that is not right changes

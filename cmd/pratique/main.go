@@ -56,8 +56,8 @@ func run(ctx context.Context, e *env, args []string) int {
 // nouns are the commands in the order in which help shows them.
 func nouns() []noun {
 	return []noun{
-		guardNoun(), upNoun(), surfaceNoun(), principalsNoun(), toolsNoun(), labelsNoun(), topologyNoun(), agentsNoun(), keysNoun(),
-		ledgerNoun(), backupNoun(), restoreNoun(), doctorNoun(), completionNoun(), versionNoun(),
+		guardNoun(), scanNoun(), upNoun(), surfaceNoun(), principalsNoun(), toolsNoun(), labelsNoun(), topologyNoun(), agentsNoun(), keysNoun(),
+		ledgerNoun(), replayNoun(), backupNoun(), restoreNoun(), doctorNoun(), completionNoun(), versionNoun(),
 	}
 }
 
