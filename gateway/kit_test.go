@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -165,7 +166,7 @@ type person struct {
 	notify chan mcp.Frame
 }
 
-func newPerson() *person { return &person{notify: make(chan mcp.Frame, 1000)} }
+func newPerson() *person { return &person{notify: make(chan mcp.Frame, 16)} }
 
 func (p *person) Notify(f mcp.Frame) {
 	p.mu.Lock()
@@ -311,14 +312,44 @@ type house struct {
 	store *baseline.Store
 }
 
+var rings = struct {
+	sync.Mutex
+	dir  string
+	ring *keyring.Ring
+}{}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if rings.dir != "" {
+		_ = os.RemoveAll(rings.dir)
+	}
+	os.Exit(code)
+}
+
+// sharedRing is one key ring for all tests: making one costs more than they do.
+func sharedRing(t testing.TB) *keyring.Ring {
+	t.Helper()
+	rings.Lock()
+	defer rings.Unlock()
+	if rings.ring != nil {
+		return rings.ring
+	}
+	dir, err := os.MkdirTemp("", "pratique-gateway-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rings.dir = dir
+	if rings.ring, err = keyring.Open(dir+"/keys", keyring.Options{Create: true, Issuer: "https://registry.example", WorkFactor: 2}); err != nil {
+		t.Fatal(err)
+	}
+	return rings.ring
+}
+
 const ulid1, ulid2 = "01JZ0000000000000000000001", "01JZ0000000000000000000002"
 
 func newHouse(t testing.TB, u *server, profile policy.Profile, tune ...func(*Options)) *house {
 	t.Helper()
-	ring, err := keyring.Open(t.TempDir()+"/keys", keyring.Options{Create: true, Issuer: "https://registry.example", WorkFactor: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ring := sharedRing(t)
 	log, err := decisions.Open(t.TempDir(), decisions.Options{})
 	if err != nil {
 		t.Fatal(err)

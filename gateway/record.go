@@ -45,7 +45,7 @@ func (c *call) entry(item *gate.Entry, d policy.Decision) registry.Entry {
 		e.Kind, e.Name, e.Tool, e.Gen, e.Ver = string(item.Kind), cut(item.Name), item.Tool, item.Gen, item.Ver
 		e.Mdg, e.Was, e.Owner = item.Digest, item.Was, item.Owner
 		e.Standing, e.Content = item.Standing.String(), item.Content.String()
-		e.Tier, e.Effect = item.Tier(c.at).String(), item.Effect
+		e.Tier, e.Effect, e.Gate = item.Tier(c.at).String(), item.Effect, item.State.String()
 	}
 	would := d.Would()
 	e.Policy, e.Verb, e.Reason, e.Rule = d.Policy(), would.Verb().String(), string(would.Reason()), would.Rule()
