@@ -26,6 +26,10 @@ type Keeper struct {
 	settling sync.Mutex          // one settlement at a time; taken before mu
 	noted    map[gate.Key]string // settling owns it: what was last recorded of items that were not cleared
 
+	spared   float64 // settling owns these three: entries that are left of what may be written
+	sparedAt time.Time
+	silent   bool
+
 	mu       sync.Mutex // owns everything below
 	lists    [len(sources)]list
 	closed   bool

@@ -34,9 +34,9 @@ type world struct {
 	shelf    *surface.Shelf
 	limits   surface.Limits
 	wording  bool
-	seq      atomic.Int64 // of everything that happens
-	inline   *session     // whose list the test waits for
-	mu       sync.Mutex   // owns the stores, and what is below
+	seq      atomic.Int64            // of everything that happens
+	inline   atomic.Pointer[session] // whose list the test waits for
+	mu       sync.Mutex              // owns the stores, and what is below
 
 	executed, inside int
 	broken           []string // violations
@@ -100,7 +100,7 @@ func (s *session) Welcome() mcp.Welcome { return onlyTools }
 func (s *session) List(_ context.Context, _ string, _ []byte) (mcp.Frame, error) {
 	w := s.w
 	at := time.Now()
-	if s == w.inline {
+	if s == w.inline.Load() {
 		if w.rng.IntN(12) == 0 {
 			w.move()
 		}
@@ -110,12 +110,14 @@ func (s *session) List(_ context.Context, _ string, _ []byte) (mcp.Frame, error)
 	}
 	var items []string
 	believed := map[string]credentials.Digest{}
+	w.mu.Lock()
 	for _, n := range slices.Sorted(maps.Keys(w.tools)) {
 		items = append(items, w.tools[n].raw(n))
 		believed[n] = w.tools[n].digest(n)
 	}
 	s.believed, s.at, s.listed = believed, at, w.seq.Add(1)
-	if s == w.inline && w.rng.IntN(12) == 0 {
+	w.mu.Unlock()
+	if s == w.inline.Load() && w.rng.IntN(12) == 0 {
 		w.move()
 	}
 	return answer(`{"tools":[` + strings.Join(items, ",") + `]}`), nil
@@ -125,6 +127,7 @@ func (s *session) List(_ context.Context, _ string, _ []byte) (mcp.Frame, error)
 func (w *world) move() {
 	names := []string{"a", "b", "c"}
 	n := names[w.rng.IntN(len(names))]
+	w.mu.Lock()
 	v, there := w.tools[n]
 	switch w.rng.IntN(8) {
 	case 0:
@@ -143,7 +146,9 @@ func (w *world) move() {
 	if _, still := w.tools[n]; still || !there {
 		w.tools[n] = v
 	}
-	w.note("server: %s is %+v", n, w.tools[n])
+	v = w.tools[n]
+	w.mu.Unlock()
+	w.note("server: %s is %+v", n, v)
 	switch w.rng.IntN(4) {
 	case 0:
 		w.signal(false)
@@ -217,10 +222,10 @@ func (w *world) open(a *agent) {
 	}
 	s.k = k
 	a.sessions = append(a.sessions, s)
-	w.inline = s
+	w.inline.Store(s)
 	k.Start()
 	k.Look(context.Background(), gate.Tool, "nobody") // waits
-	w.inline = nil
+	w.inline.Store(nil)
 	synctest.Wait()
 }
 
@@ -259,9 +264,9 @@ func (w *world) step() {
 }
 
 func (w *world) list(s *session) {
-	w.inline = s
+	w.inline.Store(s)
 	entries, err := s.k.List(context.Background(), gate.Tool, nil)
-	w.inline = nil
+	w.inline.Store(nil)
 	w.note("list: %v %v", names(entries), err)
 	if err != nil {
 		return
@@ -270,7 +275,7 @@ func (w *world) list(s *session) {
 		if strings.Contains(string(e.Raw), "EVIL") {
 			w.violated("list shows what is hostile: %s", e.Raw)
 		}
-		if d := w.base.oracle[e.Name]; d != e.Digest {
+		if d := w.base.accepted(e.Name); d != e.Digest {
 			w.violated("list shows %s, which nobody accepted", e.Raw)
 		}
 		s.a.told[e.Name] = e.Digest
@@ -295,14 +300,14 @@ func (w *world) call(s *session, name string) {
 	}
 	perhaps()
 	params := []byte(`{"name":"` + name + `"}`)
-	w.inline = s
+	w.inline.Store(s)
 	p, err := s.k.Admit(ctx, e, "tools/call", params)
-	w.inline = nil
+	w.inline.Store(nil)
 	if err != nil {
 		w.note("call of %s: admit: %v", name, err)
 		return
 	}
-	accepted := w.base.oracle[name]
+	accepted := w.base.accepted(name)
 	now := time.Now()
 	perhaps()
 	if err := p.Spend("tools/call", params); err != nil {
@@ -325,19 +330,22 @@ func (w *world) judge(s *session, p gate.Pass, name string, accepted credentials
 	if w.limits.Freshness < 0 {
 		bound = 0
 	}
+	w.mu.Lock()
+	believed, at, listed := s.believed[name], s.at, s.listed
+	v, ok := w.tools[name]
+	w.mu.Unlock()
 	switch {
 	case s.a.told[name] != d:
 		w.violated("call of %s under a digest that this agent was not shown", name)
 	case accepted != d:
 		w.violated("call of %s under a digest that nobody accepted", name)
-	case s.believed[name] != d:
+	case believed != d:
 		w.violated("call of %s that the last list did not have so", name)
-	case now.Sub(s.at) > bound:
-		w.violated("call of %s on a list of %v ago", name, now.Sub(s.at))
-	case s.signal > s.listed:
+	case now.Sub(at) > bound:
+		w.violated("call of %s on a list of %v ago", name, now.Sub(at))
+	case s.signal > listed:
 		w.violated("call of %s after a signal that nothing was listed after", name)
 	}
-	v, ok := w.tools[name]
 	if !ok || v.digest(name) != d {
 		w.inside++ // a silent swap inside the bound: the stated limit
 	}
@@ -437,13 +445,22 @@ func (b *memoryBaseline) apply(m gate.Move) {
 	b.now = n
 }
 
+func (b *memoryBaseline) accepted(name string) credentials.Digest {
+	b.w.mu.Lock()
+	defer b.w.mu.Unlock()
+	return b.oracle[name]
+}
+
 // accept is the operator: one of what waits, the hostile ones too.
 func (b *memoryBaseline) accept() {
+	b.w.mu.Lock()
 	waiting := slices.Sorted(maps.Keys(b.raw))
 	if len(waiting) == 0 {
+		b.w.mu.Unlock()
 		return
 	}
 	it := b.raw[waiting[b.w.rng.IntN(len(waiting))]]
+	b.w.mu.Unlock()
 	b.w.note("operator accepts %s", it.Raw)
 	b.apply(gate.Move{Act: gate.Accept, Item: it, By: gate.ByOperator})
 }

@@ -3,9 +3,7 @@ package surface
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"slices"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/gate"
-	"github.com/pratique-dev/pratique/registry"
 )
 
 // settle makes a new surface with what was read of one list: it is inspected as a
@@ -55,21 +52,6 @@ func (k *Keeper) settle(ctx context.Context, l *list, items []gate.Judged, bytes
 	k.mu.Unlock()
 	k.forget(ctx, gone)
 	return news, nil
-}
-
-// forget says of what went away that it is new when it comes back. It is so for
-// this keeper already; a record that fails is no reason to show less.
-func (k *Keeper) forget(ctx context.Context, gone []gate.Key) {
-	if len(gone) == 0 {
-		return
-	}
-	err := k.opt.Shown.Forget(ctx, gone)
-	for _, g := range gone {
-		err = errors.Join(err, k.note(registry.Entry{Kind: string(g.Kind), Name: g.Name, Detail: "gone"}))
-	}
-	if err != nil {
-		k.opt.Log.Error("a move of the surface is not in the record", "upstream", k.opt.Name, "cause", err)
-	}
 }
 
 // gather puts together what is known of all lists, with one of them replaced.
@@ -187,52 +169,6 @@ func (k *Keeper) move(ctx context.Context, in gate.Input) (*gate.Baseline, error
 	})
 }
 
-// record writes a move down, one that only repeats what was seen before aside.
-func (k *Keeper) record(m *gate.Move) error {
-	word := map[gate.Act]string{gate.Pin: "pinned", gate.Accept: "accepted", gate.Pend: "held back", gate.Unpend: "settled"}[m.Act]
-	if m.Act == gate.Sighted {
-		return nil
-	}
-	if m.Act == gate.Pend {
-		what := m.Digest.String() + m.Why
-		if k.noted[m.Key] == what {
-			return nil
-		}
-		k.noted[m.Key] = what
-	} else {
-		delete(k.noted, m.Key)
-	}
-	if m.Why != "" {
-		word += ": " + m.Why
-	}
-	return k.note(registry.Entry{Kind: string(m.Kind), Name: m.Name, Mdg: m.Digest, Was: m.Was, By: m.By, Verdict: m.Verdict.String(), Detail: word})
-}
-
-const maxEntryName = 256 // bytes
-
-// note fills in an entry about the surface and hands it on.
-func (k *Keeper) note(e registry.Entry) error {
-	if k.opt.Moved == nil {
-		return nil
-	}
-	b := k.opt.Base
-	b.V, b.Type, b.At = 1, registry.EntrySurface, k.opt.Now().UnixMilli()
-	b.Kind, b.Name, b.Tool, b.Mdg, b.Was = e.Kind, cut(e.Name), e.Tool, e.Mdg, e.Was
-	b.By, b.Act, b.Verdict, b.Detail = e.By, e.Act, e.Verdict, e.Detail
-	return k.opt.Moved(&b)
-}
-
-func cut(s string) string {
-	if len(s) <= maxEntryName {
-		return s
-	}
-	n := maxEntryName
-	for n > 0 && s[n]&0xc0 == 0x80 {
-		n--
-	}
-	return s[:n]
-}
-
 // publish makes the input the surface. It returns the kinds of which something
 // else is listed now than in the last complete surface, and what went away
 // since. mu is held.
@@ -320,25 +256,4 @@ func (k *Keeper) refold() ([]gate.Kind, error) {
 	k.noteActs(was, f.baseline)
 	news, _ := k.publish(in) // the items are the same: nothing went away
 	return news, nil
-}
-
-// noteActs records what an operator accepted meanwhile.
-func (k *Keeper) noteActs(was, now *gate.Baseline) {
-	if was == nil || was == now {
-		return
-	}
-	for i := range k.input.Items {
-		it := &k.input.Items[i]
-		a, b := was.Items[it.Key], now.Items[it.Key]
-		if b == nil || b.By != gate.ByOperator || a != nil && a.Digest == b.Digest && a.Ver == b.Ver {
-			continue
-		}
-		e := registry.Entry{Kind: string(b.Kind), Name: b.Name, Tool: b.Tool, Mdg: b.Digest, By: b.By, Act: b.Act, Detail: "accepted: version " + strconv.FormatUint(b.Ver, 10)}
-		if a != nil {
-			e.Was = a.Digest
-		}
-		if err := k.note(e); err != nil {
-			k.opt.Log.Error("a move of the surface is not in the record", "upstream", k.opt.Name, "cause", err)
-		}
-	}
 }

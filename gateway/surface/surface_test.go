@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -528,4 +529,48 @@ func TestTogether(t *testing.T) {
 	work.Wait()
 	k.Close()
 	close(b.changed)
+}
+
+// RULES.md 8: an upstream that signals whenever it is read shows nothing, and is
+// not read without end for one request.
+func TestRule08Flapping(t *testing.T) {
+	b := newBench(t)
+	s := newServer(tool("a", "x"))
+	k := b.keeper(s)
+	mustList(t, k, gate.Tool)
+	s.mu.Lock()
+	s.hook = func(context.Context, string, []byte) (mcp.Frame, error, bool) {
+		k.Stale(gate.Tool)
+		return mcp.Frame{}, nil, false
+	}
+	s.mu.Unlock()
+	k.Stale(gate.Tool)
+	n := s.count("tools/list")
+	_, err := k.List(context.Background(), gate.Tool, nil)
+	wantErr(t, "list", err, gate.ErrShut)
+	_, err = call(k, "a")
+	wantErr(t, "call", err, gate.ErrShut)
+	if got := s.count("tools/list") - n; got > 12 {
+		t.Errorf("read %d times for two requests", got)
+	}
+}
+
+// Names that come and go do not fill the record.
+func TestRecordIsBounded(t *testing.T) {
+	b := newBench(t)
+	s := newServer()
+	k := b.keeper(s)
+	mustList(t, k, gate.Tool)
+	for round := range 5 {
+		var tools []string
+		for i := range 1000 {
+			tools = append(tools, tool("t"+strconv.Itoa(1000*round+i), "x"))
+		}
+		s.set("tools/list", tools...)
+		k.Stale(gate.Tool)
+		sameNames(t, "tools", mustList(t, k, gate.Tool))
+	}
+	if n := len(b.details()); n > 1_010 {
+		t.Errorf("%d entries", n)
+	}
 }
