@@ -17,25 +17,25 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/pratique-dev/pratique/gateway"
 )
 
 // Errors of links. A call that ends with one of them may have been executed,
 // unless the error is also ErrUnsent.
 var (
+	ErrUnsent   = gateway.ErrUnsent // beside another one: nothing of the request was sent
+	ErrLost     = gateway.ErrLost
+	ErrTimeout  = gateway.ErrTimeout
+	ErrTooLarge = gateway.ErrTooLarge
+	ErrBusy     = gateway.ErrUpstreamBusy
+	ErrProtocol = gateway.ErrBadAnswer
 	ErrClosed   = errors.New("upstream: the link is closed")
-	ErrLost     = errors.New("upstream: the connection was lost")
-	ErrTimeout  = errors.New("upstream: no answer in time")
-	ErrTooLarge = errors.New("upstream: the answer is larger than the bound")
-	ErrProtocol = errors.New("upstream: the answer is not MCP")
-	ErrRefused  = errors.New("upstream: the request was refused by HTTP status") // StatusError says which
-	ErrBusy     = errors.New("upstream: too many requests are open")
-	ErrEra      = errors.New("upstream: the server does not speak a revision of this era")
-	ErrStart    = errors.New("upstream: the process could not be started")
-	ErrMethod   = errors.New("upstream: no list method, and no pass is asked for")
-	ErrOptions  = errors.New("upstream: name, command, URL or header is not usable")
-
-	// ErrUnsent goes with another one: nothing of the request was sent.
-	ErrUnsent = errors.New("upstream: nothing was sent")
+	ErrRefused  = fmt.Errorf("upstream: the request was refused by HTTP status: %w", gateway.ErrBadAnswer) // StatusError says which
+	ErrEra      = fmt.Errorf("upstream: the server does not speak a revision of this era: %w", gateway.ErrEra)
+	ErrStart    = fmt.Errorf("upstream: the process cannot be started: %w", gateway.ErrUnreachable)
+	ErrMethod   = errors.New("upstream: not a method to ask for in this way")
+	ErrOptions  = errors.New("upstream: name, command, environment, URL or header is not usable")
 )
 
 // A StatusError is an HTTP status that refuses a request. It is ErrRefused.
@@ -50,6 +50,9 @@ func (e *StatusError) Error() string {
 
 // Unwrap is ErrRefused.
 func (e *StatusError) Unwrap() error { return ErrRefused }
+
+// both is two errors in one: what happened, and what that means for the call.
+func both(err, means error) error { return fmt.Errorf("%w (%w)", err, means) }
 
 // Bounds are what a server can cost. A zero member is the default.
 type Bounds struct {
