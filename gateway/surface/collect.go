@@ -70,7 +70,7 @@ type page struct {
 func (k *Keeper) collect(ctx context.Context, s source, before *collection) (*collection, error) {
 	c := &collection{ttl: -1}
 	lim := k.opt.Limits
-	cursors, seen, barren := map[string]bool{}, map[[sha256.Size]byte]bool{}, 0
+	way := progress{cursors: map[string]bool{}, items: map[[sha256.Size]byte]bool{}}
 	params := jsontext.Value(`{}`)
 	for n := 0; ; n++ {
 		if n == lim.Pages {
@@ -99,28 +99,43 @@ func (k *Keeper) collect(ctx context.Context, s source, before *collection) (*co
 		if p.cursor == "" {
 			return c, nil
 		}
-		fresh := false
-		for _, it := range p.items {
-			h := sha256.Sum256(it)
-			fresh = fresh || !seen[h]
-			seen[h] = true
+		if err := way.on(&p, lim.Barren); err != nil {
+			return nil, err
 		}
-		if !fresh {
-			barren++
-		}
-		switch {
-		case cursors[p.cursor]:
-			return nil, errCursor
-		case barren >= lim.Barren:
-			return nil, errBarren
-		}
-		cursors[p.cursor] = true
 		text, err := jsontext.AppendQuote(nil, p.cursor)
 		if err != nil {
 			return nil, errShape
 		}
 		params = slices.Concat([]byte(`{"cursor":`), text, []byte(`}`))
 	}
+}
+
+// A progress knows what pages brought so far, so that a list that goes in circles
+// ends.
+type progress struct {
+	cursors map[string]bool
+	items   map[[sha256.Size]byte]bool
+	barren  int
+}
+
+func (w *progress) on(p *page, most int) error {
+	fresh := false
+	for _, it := range p.items {
+		h := sha256.Sum256(it)
+		fresh = fresh || !w.items[h]
+		w.items[h] = true
+	}
+	if !fresh {
+		w.barren++
+	}
+	switch {
+	case w.cursors[p.cursor]:
+		return errCursor
+	case w.barren >= most:
+		return errBarren
+	}
+	w.cursors[p.cursor] = true
+	return nil
 }
 
 // page asks for one page. A list that the upstream does not know is empty:
