@@ -193,7 +193,6 @@ type rig struct {
 	h      *Handler
 	g      *fakeGateway
 	client *http.Client
-	wire   chan net.Conn
 }
 
 const at = "http://127.0.0.1:4000"
@@ -216,6 +215,12 @@ func (l *memListener) Close() error   { l.once.Do(func() { close(l.done) }); ret
 func (l *memListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4000} }
 
 func newRig(t testing.TB, g *fakeGateway, opt Options) *rig {
+	r := rigOf(t, g, opt)
+	r.g = g
+	return r
+}
+
+func rigOf(t testing.TB, g backend, opt Options) *rig {
 	h := newHandler(g, opt)
 	l := &memListener{conns: make(chan net.Conn), done: make(chan struct{})}
 	srv := &http.Server{Handler: h}
@@ -248,7 +253,7 @@ func newRig(t testing.TB, g *fakeGateway, opt Options) *rig {
 			c.Close()
 		}
 	})
-	return &rig{t: t, h: h, g: g, client: &http.Client{Transport: tr}, wire: l.conns}
+	return &rig{t: t, h: h, client: &http.Client{Transport: tr}}
 }
 
 // bubble runs a test where time stands still until all wait for it.
@@ -374,10 +379,16 @@ type pipe struct {
 }
 
 func newPipe(t testing.TB, g *fakeGateway, opt Options) *pipe {
+	p := pipeOf(t, g, opt)
+	p.g = g
+	return p
+}
+
+func pipeOf(t testing.TB, g backend, opt Options) *pipe {
 	ctx, cancel := context.WithCancel(context.Background())
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	p := &pipe{t: t, g: g, in: inW, out: bufio.NewReaderSize(outR, 1<<16), outEnd: outR, cancel: cancel, done: make(chan error, 1)}
+	p := &pipe{t: t, in: inW, out: bufio.NewReaderSize(outR, 1<<16), outEnd: outR, cancel: cancel, done: make(chan error, 1)}
 	go func() {
 		err := serveStdio(ctx, g, inR, outW, opt)
 		outW.Close()
