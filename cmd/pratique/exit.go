@@ -23,6 +23,7 @@ import (
 	"github.com/pratique-dev/pratique/registry/ledger"
 	"github.com/pratique-dev/pratique/registry/node"
 	"github.com/pratique-dev/pratique/registry/runs"
+	"github.com/pratique-dev/pratique/registry/spool"
 	"github.com/pratique-dev/pratique/registry/store"
 	"github.com/pratique-dev/pratique/registry/writer"
 )
@@ -100,7 +101,7 @@ var exitTable = []struct {
 	code exit
 	errs []error
 }{
-	{exitRefused, []error{errTampered, errBad, ledger.ErrFork, ledger.ErrRollback, ledger.ErrSignature, keyset.ErrRollback, keyset.ErrFork,
+	{exitRefused, []error{errTampered, errBad, decisions.ErrKeys, spool.ErrDamaged, ledger.ErrFork, ledger.ErrRollback, ledger.ErrSignature, keyset.ErrRollback, keyset.ErrFork,
 		client.ErrRoots, client.ErrBehind, node.ErrForced, writer.ErrPoisoned, writer.ErrRollback, envelope.ErrRevokedKey,
 		baseline.ErrDamaged, baseline.ErrAct, runs.ErrDamaged, decisions.ErrAnchor}},
 	{exitConflict, []error{keyring.ErrKnownKey, keyring.ErrConflict, keyring.ErrKeyExists, fs.ErrExist, store.ErrBusy, store.ErrConflict,
@@ -230,6 +231,9 @@ var hints = []struct {
 	{baseline.ErrStale, "pratique surface diff shows what is there now"},
 	{baseline.ErrMissing, "pratique surface list shows what there is"},
 	{baseline.ErrDamaged, "nothing of this upstream is shown until its file is restored, or removed: then everything is pinned as if seen for the first time"},
+	{decisions.ErrAnchor, "keep the folder as it is; pratique ledger verify --data DIR says more"},
+	{spool.ErrDamaged, "keep the folder as it is; pratique ledger verify --data DIR says more"},
+	{errCannotReplay, "only what is missing can change that: values are kept for the time that gateway.retention says"},
 	{errTampered, "keep the folder as it is; compare with a backup and the checkpoints kept elsewhere"},
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/credentials/envelope"
 	"github.com/pratique-dev/pratique/credentials/keyset"
-	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/ledger"
 	"github.com/pratique-dev/pratique/registry/node"
 	"github.com/pratique-dev/pratique/registry/store"
@@ -34,11 +33,7 @@ func ledgerNoun() noun {
 			flags: either(&option{name: "checkpoint", arg: "FILE", usage: "checkpoint kept elsewhere to hold the log against", kind: many}),
 			out:   ledgerOutput{}, run: verifyLedger,
 		},
-		{
-			name: "show", usage: "list events of the log",
-			flags: registryFlags(&option{name: "from", arg: "INDEX", usage: "index of the first", kind: number, def: "0"}, &option{name: "limit", arg: "N", usage: "at most so many", kind: number, def: "100"}),
-			out:   eventsOutput{}, run: showLedger,
-		},
+		showVerb(), followVerb(),
 		{
 			name: "publish", usage: "copy the newest checkpoint to files or URLs, where it shows a rollback",
 			flags: either(&option{name: "to", arg: "PLACE", usage: "file, or URL that takes PUT", kind: many, required: true}),
@@ -63,6 +58,9 @@ type ledgerOutput struct {
 	Problems    []ledger.Problem  `json:"problems"`
 	Dropped     uint64            `json:"dropped,omitzero" doc:"problems beyond those listed"`
 	Repairs     []repairOutput    `json:"repairs"`
+	Spools      int               `json:"spools" doc:"with --data: spools of the decision log; problems and repairs name them"`
+	Decisions   uint64            `json:"decisions" doc:"with --data: entries of the decision log"`
+	Anchored    uint64            `json:"anchored" doc:"with --data: of those, how many the log's anchors commit to"`
 	RootKey     credentials.KeyID `json:"rootKey,omitzero" doc:"with --registry: the root key that vouches for the log's keys"`
 	Pinned      bool              `json:"pinned" doc:"with --registry: that root is, or follows from, one pinned or recorded"`
 }
@@ -85,6 +83,9 @@ func (o ledgerOutput) show(w io.Writer) {
 	}
 	pairs(w, "log", verdict, "source", o.Source, "name", o.Log, "entries", strconv.FormatUint(o.Size, 10), "root", o.Root,
 		"checkpoints", strconv.FormatUint(o.Checkpoints, 10), "covered", strconv.FormatUint(o.Covered, 10), "kept elsewhere", strconv.Itoa(o.Outside))
+	if o.Spools > 0 {
+		pairs(w, "decision log", fmt.Sprintf("%d entries in %d spools, %d of them anchored", o.Decisions, o.Spools, o.Anchored))
+	}
 	for _, p := range o.Problems {
 		fmt.Fprintf(w, "problem  %s\n", plain(p.String()))
 	}
@@ -160,6 +161,7 @@ func verifyLedger(c *call) (any, error) {
 	if rep.Fold != nil {
 		o.Problems = append(o.Problems, ledger.Problem{Kind: "fold", Detail: rep.Fold.Error()})
 	}
+	o.takeDecisions(rep.Decisions)
 	o.Torn, o.Tampered = rep.Torn(), rep.Tampered()
 	return o.verdict()
 }
@@ -332,40 +334,6 @@ func (c *call) outside(s *served) ([][]byte, error) {
 			return nil, err
 		}
 		out = append(out, raw)
-	}
-	return out, nil
-}
-
-// eventsOutput is a stretch of the log.
-type eventsOutput struct{ registry.EventList }
-
-func (o eventsOutput) show(w io.Writer) {
-	rows := [][]string{{"INDEX", "AT", "EVENT", "BY", "DATA"}}
-	for _, e := range o.Events {
-		rows = append(rows, []string{strconv.FormatUint(e.Index, 10), moment(time.UnixMilli(e.Event.At)), string(e.Event.Type), string(e.Event.By), string(e.Event.Data)})
-	}
-	table(w, rows)
-	fmt.Fprintf(w, "%d entries in all\n", o.Size)
-}
-
-func showLedger(c *call) (any, error) {
-	cl, err := c.client()
-	if err != nil {
-		return nil, err
-	}
-	limit := int(c.num("limit"))
-	out := eventsOutput{registry.EventList{Events: []registry.EventView{}}}
-	for from := c.num("from"); len(out.Events) < limit; {
-		page, err := cl.Events(c, from, min(limit-len(out.Events), 1000))
-		if err != nil {
-			return nil, err
-		}
-		out.Size, out.Next = page.Size, page.Next
-		out.Events = append(out.Events, page.Events...)
-		if page.Next == 0 || page.Next <= from {
-			break
-		}
-		from = page.Next
 	}
 	return out, nil
 }
