@@ -35,6 +35,7 @@ func (s *Session) Handle(ctx context.Context, f mcp.Frame, peer Peer) mcp.Frame 
 	if !s.tally.take(c.at, s.g.o.Limits.Rate, s.g.o.Limits.Burst) {
 		return c.refuseEarly(policy.Refuse(policy.Quota, "limit:rate"))
 	}
+	s.spoke()
 	ok, closed := s.enter(c)
 	if closed {
 		return c.refuseEarly(policy.Refuse(policy.Revoked, "session:ended"))

@@ -41,6 +41,16 @@ func retry(name, args, state string) mcp.Frame {
 	return ask(methodCall, `{"name":"`+name+`","arguments":`+args+`,"inputResponses":{"q1":{"action":"accept","content":{"size":"L"}}},"requestState":`+q(state)+`}`)
 }
 
+// ruleOf is the rule of a refusal that is an error, as that of a state is: the
+// protocol's own matter.
+func ruleOf(a mcp.Frame) string {
+	if a.Shape != mcp.Failure || a.Error.Code != mcp.CodeInvalidParams {
+		return ""
+	}
+	r, _ := mcp.GetString(a.Error.Data, "rule")
+	return r
+}
+
 // TestRequestStateMisuse: a state is good for the next round of the one call
 // that it was made for, once (RULES.md 5).
 func TestRequestStateMisuse(t *testing.T) {
@@ -85,7 +95,7 @@ func TestRequestStateMisuse(t *testing.T) {
 	} {
 		n := u.executed(methodCall, "*")
 		a := c.s.Handle(ctx, c.f, newPerson())
-		rule, _ := mcp.GetString(a.Result, "structuredContent", "rule")
+		rule := ruleOf(a)
 		if reason(a) != "state" || rule != "request-state:"+c.want {
 			t.Errorf("%s: %s", c.name, a.Bytes())
 		}
@@ -106,13 +116,13 @@ func TestRequestStateMisuse(t *testing.T) {
 	}
 	n := u.executed(methodCall, "*")
 	a = s.Handle(ctx, retry("ship", `{"id":1,"to":"x"}`, st), newPerson())
-	if rule, _ := mcp.GetString(a.Result, "structuredContent", "rule"); rule != "request-state:replayed" || u.executed(methodCall, "*") != n {
+	if rule := ruleOf(a); rule != "request-state:replayed" || u.executed(methodCall, "*") != n {
 		t.Errorf("replayed: %s", a.Bytes())
 	}
 	st = state(t, s.Handle(ctx, ask(methodCall, `{"name":"ship","arguments":{}}`), newPerson()))
 	now = now.Add(11 * time.Minute)
 	a = s.Handle(ctx, retry("ship", `{}`, st), newPerson())
-	if rule, _ := mcp.GetString(a.Result, "structuredContent", "rule"); rule != "request-state:expired" {
+	if rule := ruleOf(a); rule != "request-state:expired" {
 		t.Errorf("expired: %s", a.Bytes())
 	}
 }

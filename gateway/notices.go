@@ -109,7 +109,7 @@ func (s *Session) passOn(c *call, m *mcp.Method, f mcp.Frame) {
 	case c != nil:
 		c.peer.Notify(f)
 	case s.own != nil:
-		s.own.Notify(f)
+		s.tell(f)
 	default:
 		s.drop("notification: for nobody", &f)
 	}
@@ -158,7 +158,25 @@ func (s *Session) updated(c *call, f mcp.Frame) {
 		s.drop("notification: not subscribed", &f)
 		return
 	}
-	s.own.Notify(f)
+	s.tell(f)
+}
+
+// tell sends a notification outside of requests. Before the agent has said
+// anything there is nothing that it could know better: what comes then, before it
+// even knows that its session is there, is not sent.
+func (s *Session) tell(f mcp.Frame) {
+	s.mu.Lock()
+	spoken := s.spoken
+	s.mu.Unlock()
+	if spoken {
+		s.own.Notify(f)
+	}
+}
+
+func (s *Session) spoke() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spoken = true
 }
 
 // changes are the notifications that a list is another.
@@ -178,7 +196,7 @@ func (s *Session) changed(kind gate.Kind) {
 	}
 	if s.own != nil {
 		if v, _ := mcp.Get(s.link.Welcome().Capabilities, n.capability, "listChanged"); v.Kind() == 't' {
-			s.own.Notify(mcp.Note(n.method, nil))
+			s.tell(mcp.Note(n.method, nil))
 		}
 		return
 	}
@@ -205,6 +223,7 @@ func (s *Session) listsMayDiffer() {
 // Notice takes a notification of the agent, other than that a request is
 // cancelled: whoever serves the agent cancels the ctx of its Handle.
 func (s *Session) Notice(ctx context.Context, f mcp.Frame) {
+	s.spoke()
 	m, ok := mcp.Lookup(f.Method)
 	switch {
 	case !ok || !m.Notification || !m.In(s.rev) || m.Agent == mcp.Refused:

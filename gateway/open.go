@@ -103,17 +103,37 @@ func (g *Gateway) open(ctx context.Context, who Agent, hello mcp.Hello, own Peer
 		s.end()
 		return nil, err
 	}
+	defer g.work.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(g.base, cancel)()
 	if err := s.connect(ctx); err != nil {
 		s.end()
-		g.forget(s)
+		s.tally.less()
 		return nil, err
 	}
-	g.startSweep()
+	if !g.publish(s) {
+		_ = s.Close()
+		return nil, ErrClosed
+	}
 	s.hi = s.welcome(ctx)
 	return s, nil
 }
 
-// enroll counts the session before anything is begun for it.
+// publish makes a session that is connected one that is swept and drained.
+func (g *Gateway) publish(s *Session) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sessions[s] = struct{}{}
+	if g.closed {
+		return false
+	}
+	g.startSweep()
+	return true
+}
+
+// enroll counts the session before anything is begun for it. The gateway waits
+// for it to be there, or not, before it is closed.
 func (g *Gateway) enroll(s *Session) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -126,7 +146,7 @@ func (g *Gateway) enroll(s *Session) error {
 		return ErrBusy
 	}
 	s.tally.sessions++
-	g.sessions[s] = struct{}{}
+	g.work.Add(1)
 	return nil
 }
 
@@ -140,9 +160,7 @@ func (g *Gateway) forget(s *Session) {
 	if j := g.stateless[s.key]; j != nil && j.s == s {
 		delete(g.stateless, s.key)
 	}
-	s.tally.mu.Lock()
-	s.tally.sessions--
-	s.tally.mu.Unlock()
+	s.tally.less()
 }
 
 // connect makes link and keeper.
@@ -255,6 +273,14 @@ func (g *Gateway) Close(ctx context.Context) error {
 	<-done
 	g.end()
 	g.work.Wait()
+	g.mu.Lock()
+	for s := range g.sessions { // one that came through meanwhile
+		all = append(all, s)
+	}
+	g.mu.Unlock()
+	for _, s := range all {
+		errs = append(errs, s.Close())
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, t := range g.agents {

@@ -36,6 +36,13 @@ func (g *Gateway) tally(who *Agent) *tally {
 	return t
 }
 
+// less says that one session has ended.
+func (t *tally) less() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sessions--
+}
+
 // take takes one request out of the agent's bucket.
 func (t *tally) take(now time.Time, rate, burst int) bool {
 	t.mu.Lock()

@@ -44,6 +44,8 @@ func (c *call) entry(item *gate.Entry, d policy.Decision) registry.Entry {
 	if item != nil && item.Kind != "" {
 		e.Kind, e.Name, e.Tool, e.Gen, e.Ver = string(item.Kind), cut(item.Name), item.Tool, item.Gen, item.Ver
 		e.Mdg, e.Was, e.Owner = item.Digest, item.Was, item.Owner
+	}
+	if item != nil && (item.Kind != "" || c.f.Method == methodLevel) { // a level is of no item, but judged
 		e.Standing, e.Content = item.Standing.String(), item.Content.String()
 		e.Tier, e.Effect, e.Gate = item.Tier(c.at).String(), item.Effect, item.State.String()
 	}
@@ -107,6 +109,9 @@ func (c *call) answerRefused(item *gate.Entry, reason policy.Reason, rule string
 	r := refusal{reason: told(reason, shown), rule: rule, invoked: invoked, ref: c.ref, detail: detail}
 	if r.reason != reason {
 		r.rule = "gate"
+	}
+	if r.reason == policy.ReasonNotShown && c.f.Method == methodRead {
+		r.uri, _ = mcp.GetString(c.f.Params, "uri")
 	}
 	if shown {
 		r.origins = []string{c.s.g.place.Origin.String()}

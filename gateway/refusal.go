@@ -20,6 +20,7 @@ type refusal struct {
 	paths   []string // of arguments
 	ref     string   // call_ and a ULID: the entry
 	detail  string   // one more sentence of ours; empty: none
+	uri     string   // resources/read: the agent's own word for what is not there; empty: none
 }
 
 // hidden are the reasons that say what stands behind a name: agents get
@@ -64,7 +65,12 @@ func (r *refusal) object() jsontext.Value {
 	}
 	b = append(b, `,"ref":`...)
 	b = appendQuoted(b, r.ref)
-	return append(b, `,"provenance":[]}`...)
+	b = append(b, `,"provenance":[]`...)
+	if r.uri != "" {
+		b = append(b, `,"uri":`...)
+		b = appendQuoted(b, r.uri)
+	}
+	return append(b, '}')
 }
 
 // sentence is the same for people and models that read no structure.
@@ -84,11 +90,11 @@ func (r *refusal) sentence() string {
 
 // answer is the frame that answers a request with the refusal: a result for
 // tools/call, so that an agent can plan around it; an error with the same object
-// for every other method.
+// for every other method, and for what is the protocol's own matter.
 func (r *refusal) answer(f *mcp.Frame, era mcp.Revision) mcp.Frame {
 	obj := r.object()
-	if f.Method != methodCall {
-		return mcp.Fail(f.ID, r.code(), r.sentence(), obj)
+	if f.Method != methodCall || r.protocol() {
+		return mcp.Fail(f.ID, r.codeIn(f.Method, era), r.sentence(), obj)
 	}
 	b := make([]byte, 0, 2*len(obj)+160)
 	b = append(b, `{`...)
@@ -103,10 +109,29 @@ func (r *refusal) answer(f *mcp.Frame, era mcp.Revision) mcp.Frame {
 	return mcp.Answer(f.ID, b)
 }
 
+// protocol tells whether the refusal is of the protocol's own matter, which MCP
+// answers with an error for every method: a state that is not the call's, an
+// answer that was lost on its way.
+func (r *refusal) protocol() bool {
+	return r.reason == policy.RequestState || r.reason == policy.UpstreamLost || r.reason == policy.Arguments
+}
+
+// codeIn is the error code as the revision has it: a resource that is not there
+// has one of its own.
+func (r *refusal) codeIn(method string, era mcp.Revision) int64 {
+	switch {
+	case r.reason != policy.ReasonNotShown || method != methodRead:
+		return r.code()
+	case era.Modern():
+		return mcp.CodeInvalidParams
+	}
+	return mcp.CodeResourceNotFound
+}
+
 // code is the error code for methods other than tools/call.
 func (r *refusal) code() int64 {
 	switch {
-	case r.reason == policy.Arguments:
+	case r.reason == policy.Arguments, r.reason == policy.RequestState:
 		return mcp.CodeInvalidParams
 	case r.reason == policy.UpstreamDown || r.reason == policy.UpstreamLost || r.reason == policy.UpstreamTimeout || r.reason == policy.UpstreamInvalid:
 		return mcp.CodeUpstream

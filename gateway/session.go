@@ -36,6 +36,7 @@ type Session struct {
 
 	mu         sync.Mutex // owns what follows
 	closed     bool
+	spoken     bool    // the agent has sent something: it knows that the session is there
 	calls      []*call // open, oldest first
 	questions  int
 	last       time.Time // when a call ended

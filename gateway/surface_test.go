@@ -105,6 +105,9 @@ func TestResourcesAndCompletion(t *testing.T) {
 			t.Errorf("%s: %q", uri, got)
 		}
 	}
+	if a := s.Handle(ctx, ask(methodRead, `{"uri":"x:never"}`), newPerson()); a.Error.Code != mcp.CodeResourceNotFound || !strings.Contains(string(a.Error.Data), `"uri":"x:never"`) {
+		t.Errorf("%s", a.Bytes())
+	}
 	run(s)
 	for _, uri := range []string{"z:linked", "z:embedded", "z:sub"} {
 		if got := read(uri); got != "" {
