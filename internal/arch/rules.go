@@ -102,6 +102,26 @@ var Rules = []Rule{
 		Reason: "test kits are for tests: they hold known private keys, and engines that lose data on purpose",
 	},
 	{
+		Of: []string{"..."}, Except: []string{"internal/mcptest/...", "examples/hostile"},
+		Never:  []string{"internal/mcptest/..."},
+		Reason: "a scripted server that lies, floods and swaps its tools is for tests and for the table that shows what becomes of it",
+	},
+	{
+		Of:     []string{"gateway/mcp"},
+		Never:  []string{"credentials/...", "labels/...", "quarantine/...", "registry/...", "gateway/...", "os/exec"},
+		Reason: "the words of the wire judge nothing and open nothing: both sides and the path share them",
+	},
+	{
+		Of:     []string{"gateway/surface", "quarantine/gate"},
+		Never:  []string{"gateway", "gateway/mcp/serve", "gateway/mcp/upstream", "net/http/...", "os/exec"},
+		Reason: "the gate's state is reached by the path, and reaches nothing itself but what it was handed",
+	},
+	{
+		Of: []string{"registry/decisions/..."}, Reach: true,
+		Never:  []string{"gateway/...", "os/exec"},
+		Reason: "replay judges a call again and has no upstream to repeat it on",
+	},
+	{
 		Of: []string{"..."}, Never: []string{"internal/arch", "github.com/stretchr/testify/...", "math/rand"}, Tests: true,
 		Except: []string{"internal/arch"},
 		Reason: "the architecture test imports, and is not imported; tests use the standard library and math/rand/v2",
