@@ -102,9 +102,9 @@ var Rules = []Rule{
 		Reason: "test kits are for tests: they hold known private keys, and engines that lose data on purpose",
 	},
 	{
-		Of: []string{"..."}, Except: []string{"internal/mcptest/...", "examples/hostile"},
+		Of: []string{"..."}, Except: []string{"internal/mcptest/...", "examples/..."},
 		Never:  []string{"internal/mcptest/..."},
-		Reason: "a scripted server that lies, floods and swaps its tools is for tests and for the table that shows what becomes of it",
+		Reason: "a scripted server that lies, floods and swaps its tools is for tests, and for the examples that show what becomes of it",
 	},
 	{
 		Of:     []string{"gateway/mcp"},
