@@ -195,7 +195,7 @@ func appendFields(b []byte, name string, id *string, retry int) []byte {
 		b = append(append(append(b, "event: "...), oneLine(name)...), '\n')
 	}
 	if id != nil {
-		b = append(append(append(b, "id: "...), oneLine(*id)...), '\n')
+		b = append(append(append(b, "id: "...), strings.ReplaceAll(oneLine(*id), "\x00", "")...), '\n')
 	}
 	if retry > 0 {
 		b = append(strconv.AppendInt(append(b, "retry: "...), int64(retry), 10), '\n')
@@ -205,8 +205,8 @@ func appendFields(b []byte, name string, id *string, retry int) []byte {
 
 // oneLine takes from a field what would begin another.
 func oneLine(s string) string {
-	if !strings.ContainsAny(s, "\r\n\x00") {
+	if !strings.ContainsAny(s, "\r\n") {
 		return s
 	}
-	return strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace(s)
+	return strings.NewReplacer("\r", "", "\n", "").Replace(s)
 }

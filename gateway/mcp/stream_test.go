@@ -261,7 +261,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`[{"jsonrpc":"2.0","id":1,"method":"ping"},7,[]]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		lim := Limits{Bytes: 1 << 16, Depth: 32}
-		got, batch, err := Parse(bytes.Clone(data), lim)
+		given := bytes.Clone(data)
+		got, batch, err := Parse(given, lim)
+		if !bytes.Equal(given, data) {
+			t.Fatalf("%q was changed to %q", data, given)
+		}
 		if err != nil {
 			var e *FrameError
 			if !errors.As(err, &e) || got != nil {
