@@ -206,7 +206,9 @@ func (b *book) Decided(ctx context.Context, e *registry.Entry, args []byte, dura
 		return decisions.Ticket{}, fail
 	}
 	t, err := b.log.Decided(ctx, e, args, durable)
-	b.keep(e, durable)
+	if err == nil {
+		b.keep(e, durable)
+	}
 	return t, err
 }
 
