@@ -5,6 +5,7 @@ import (
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/internal/durable"
+	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/registry"
 )
 
@@ -13,7 +14,7 @@ func agentsNoun() noun {
 		{
 			name: "new", usage: "issue a credential for one agent, bound to one profile",
 			flags: actorFlags("the operator", &option{name: "name", arg: "NAME", usage: "name of the agent", required: true},
-				&option{name: "profile", arg: "PROFILE", usage: "profile that it is bound to", required: true},
+				&option{name: "profile", arg: "PROFILE", usage: "profile that it is bound to: watch, personal or strict", required: true},
 				&option{name: "out", arg: "FILE", usage: "new file for the credential, which is then not printed"}),
 			out: agentOutput{}, run: newAgent,
 		},
@@ -37,13 +38,16 @@ func (o agentOutput) show(w io.Writer) {
 }
 
 func newAgent(c *call) (any, error) {
-	a, ctx, err := c.actor()
-	if err != nil {
-		return nil, err
+	if _, err := policy.ParseProfile(c.str("profile")); err != nil {
+		return nil, usagef("--profile: %v", err)
 	}
 	file := c.str("out")
 	if file != "" && exists(file) {
 		return nil, usagef("--out %s exists", file)
+	}
+	a, ctx, err := c.actor()
+	if err != nil {
+		return nil, err
 	}
 	v, err := a.CreateAgent(ctx, c.str("name"), c.str("profile"))
 	if err != nil {

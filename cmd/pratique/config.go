@@ -43,6 +43,7 @@ func (c *call) config() (node.Config, error) {
 		if cfg, err = parseConfig(file, raw); err != nil {
 			return cfg, err
 		}
+		besideFile(&cfg, filepath.Dir(file))
 	}
 	if err := overrideConfig(&cfg, os.LookupEnv); err != nil {
 		return cfg, err
@@ -57,10 +58,23 @@ func (c *call) config() (node.Config, error) {
 	return cfg, nil
 }
 
+// besideFile has the files that a configuration names start at its own folder.
+func besideFile(cfg *node.Config, dir string) {
+	paths := []*string{&cfg.Policy}
+	for i := range cfg.Upstreams {
+		paths = append(paths, &cfg.Upstreams[i].HeadersFile)
+	}
+	for _, p := range paths {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(dir, *p)
+		}
+	}
+}
+
 // flagConfig puts the flags that a command has over the settings.
 func (c *call) flagConfig(cfg *node.Config) {
 	for name, p := range map[string]*string{
-		"listen": &cfg.Listen, "external": &cfg.External, "admin": &cfg.Admin, "registration": &cfg.Registration,
+		"listen": &cfg.Listen, "external": &cfg.External, "admin": &cfg.Admin, "registration": &cfg.Registration, "profile": &cfg.Profile,
 		"passphrase-file": &cfg.Passphrase, "log-format": &cfg.Log.Format, "log-level": &cfg.Log.Level,
 	} {
 		if c.has(name) {

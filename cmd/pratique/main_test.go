@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write golden files and docs anew")
 // TestMain has the test binary be pratique where a test runs that command, and
 // takes settings of the machine away that would change what it does.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"pratique": main})
+	testscript.Main(m, map[string]func(){"pratique": main, "mcpserver": mcpServer, "mcpagent": mcpAgent})
 }
 
 func TestScripts(t *testing.T) {

@@ -31,7 +31,8 @@ type UpstreamConf struct {
 	// Dir is the folder in which the command runs. Default: ours.
 	Dir string `yaml:"dir"`
 	// HeadersFile is a private file with "Name: value" lines that each request to
-	// the url carries. It is read once, at the start.
+	// the url carries. It is read once, at the start. A relative path starts at this
+	// file's folder.
 	HeadersFile string `yaml:"headers_file"`
 }
 
