@@ -110,11 +110,11 @@ func (s *Session) look(ctx context.Context, c *call, p *params) (gate.Entry, err
 		return s.keeper.Look(ctx, gate.Prompt, p.name)
 	case methodComplete:
 		if !p.template {
-			return s.keeper.Look(ctx, gate.Prompt, p.name)
+			return s.keeper.LookCleared(ctx, gate.Prompt, p.name)
 		}
-		e, err := s.keeper.Look(ctx, gate.Template, p.name)
+		e, err := s.keeper.LookCleared(ctx, gate.Template, p.name)
 		if errors.Is(err, gate.ErrNotShown) {
-			if r, err := s.keeper.Look(ctx, gate.Resource, p.name); err == nil {
+			if r, err := s.keeper.LookCleared(ctx, gate.Resource, p.name); err == nil {
 				return r, nil
 			}
 		}

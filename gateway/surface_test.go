@@ -96,6 +96,19 @@ func TestResourcesAndCompletion(t *testing.T) {
 		return mcp.Answer(x.Frame.ID, jsontext.Value(r)), nil
 	}
 	h := newHouse(t, u, policy.Personal)
+	// A cleared template opens its URIs, and a completion is about what is cleared,
+	// before this agent has listed them; a prompt is got only after.
+	early := h.open("second", newPerson())
+	for _, f := range []mcp.Frame{ask(methodRead, `{"uri":"y:1"}`), ask(methodComplete, `{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}}`)} {
+		if a := early.Handle(ctx, f, newPerson()); reason(a) != "" {
+			t.Errorf("%s: %s", f.Method, a.Bytes())
+		}
+	}
+	for _, f := range []mcp.Frame{ask(methodRead, `{"uri":"x:listed"}`), ask(methodPrompt, `{"name":"p"}`)} {
+		if a := early.Handle(ctx, f, newPerson()); reason(a) != "not_shown" {
+			t.Errorf("%s: %s", f.Method, a.Bytes())
+		}
+	}
 	s := h.shown(newPerson())
 	read := func(uri string) string {
 		return reason(s.Handle(ctx, ask(methodRead, `{"uri":"`+uri+`"}`), newPerson()))

@@ -142,6 +142,19 @@ func (k *Keeper) Look(ctx context.Context, kind gate.Kind, name string) (gate.En
 	return s.Look(kind, name)
 }
 
+// LookCleared finds an item that a completion is about, which need not have been
+// shown.
+func (k *Keeper) LookCleared(ctx context.Context, kind gate.Kind, name string) (gate.Entry, error) {
+	if err := k.open(ctx); err != nil {
+		return gate.Entry{}, err
+	}
+	s, err := k.now()
+	if err != nil {
+		return gate.Entry{}, err
+	}
+	return s.Cleared(kind, name)
+}
+
 // Readable finds what opens a URI for resources/read and subscriptions.
 func (k *Keeper) Readable(ctx context.Context, uri string) (gate.Entry, error) {
 	if err := k.open(ctx); err != nil {
@@ -158,6 +171,11 @@ func (k *Keeper) Readable(ctx context.Context, uri string) (gate.Entry, error) {
 // where that is not known, and returns it as it is now, or with why it must not
 // be used.
 func (k *Keeper) Current(ctx context.Context, e gate.Entry) (gate.Entry, error) {
+	return k.current(ctx, e, "")
+}
+
+// current is Current for a method: some need an item cleared and not shown.
+func (k *Keeper) current(ctx context.Context, e gate.Entry, method string) (gate.Entry, error) {
 	if err := k.fresh(ctx, e.Kind); err != nil {
 		return e, err
 	}
@@ -168,7 +186,11 @@ func (k *Keeper) Current(ctx context.Context, e gate.Entry) (gate.Entry, error) 
 	if e.Link {
 		return s.Readable(e.Name)
 	}
-	now, err := s.Look(e.Kind, e.Name)
+	look := s.Look
+	if e.Kind == gate.Template || method == "completion/complete" {
+		look = s.Cleared
+	}
+	now, err := look(e.Kind, e.Name)
 	if err != nil {
 		return now, err
 	}
@@ -205,7 +227,7 @@ func (k *Keeper) Pass(e gate.Entry, method string, params []byte) (gate.Pass, er
 // Admit is Current and Pass in one, again if something moves in between.
 func (k *Keeper) Admit(ctx context.Context, e gate.Entry, method string, params []byte) (gate.Pass, error) {
 	for range rounds {
-		now, err := k.Current(ctx, e)
+		now, err := k.current(ctx, e, method)
 		if err != nil {
 			return gate.Pass{}, err
 		}

@@ -52,8 +52,20 @@ func (s *Surface) towards(e *Entry) error {
 	return stateErr(e.State)
 }
 
+// Cleared finds an item as Look does, for what may be used once it is cleared,
+// whether or not this agent has listed it: a template, which opens URIs, and what
+// a completion is about (RULES.md 4). What the agent was shown as something else is
+// changed.
+func (s *Surface) Cleared(kind Kind, name string) (Entry, error) {
+	e, err := s.Look(kind, name)
+	if err == ErrNotShown && e.Kind != "" && e.Listed == policy.Cleared {
+		e.State, err = policy.Cleared, nil
+	}
+	return e, err
+}
+
 // Readable finds what opens a URI: the resource that is listed under it, the
-// upstream's own link in a result, or a template that was shown and gives it
+// upstream's own link in a result, or a cleared template that gives it
 // (RULES.md 4). A listed resource goes first, so that what is withheld is not read
 // by another way.
 func (s *Surface) Readable(uri string) (Entry, error) {
@@ -68,8 +80,7 @@ func (s *Surface) Readable(uri string) (Entry, error) {
 		if !b.t.Match(uri) {
 			continue
 		}
-		e := s.entries[b.i]
-		if s.towards(&e) == nil {
+		if e, err := s.Cleared(Template, s.entries[b.i].Name); err == nil {
 			return e, nil
 		}
 	}
@@ -164,6 +175,9 @@ func (s *Surface) named(e Entry, method string, params []byte) (Entry, error) {
 	}
 	if key != e.Key || key.Kind == "" {
 		return Entry{}, ErrOtherItem
+	}
+	if method == "completion/complete" {
+		return s.Cleared(key.Kind, key.Name)
 	}
 	return s.Look(key.Kind, key.Name)
 }
