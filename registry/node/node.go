@@ -83,16 +83,7 @@ func Open(ctx context.Context, cfg Config, opt Options) (_ *Node, err error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	n := &Node{cfg: cfg.WithDefaults(), opt: opt, log: opt.Logger, ready: make(chan struct{}), board: &ledger.Board{}}
-	if n.log == nil {
-		n.log = slog.New(slog.DiscardHandler)
-	}
-	if n.opt.Now == nil {
-		n.opt.Now = time.Now
-	}
-	if n.opt.Rand == nil {
-		n.opt.Rand = rand.Reader
-	}
+	n := closed(cfg, opt)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.Close())
@@ -135,6 +126,21 @@ func Open(ctx context.Context, cfg Config, opt Options) (_ *Node, err error) {
 		n.metrics = newMetrics(n)
 	}
 	return n, n.firstOperator(ctx, pass)
+}
+
+// closed is a node of which nothing is open yet.
+func closed(cfg Config, opt Options) *Node {
+	n := &Node{cfg: cfg.WithDefaults(), opt: opt, log: opt.Logger, ready: make(chan struct{}), board: &ledger.Board{}}
+	if n.log == nil {
+		n.log = slog.New(slog.DiscardHandler)
+	}
+	if n.opt.Now == nil {
+		n.opt.Now = time.Now
+	}
+	if n.opt.Rand == nil {
+		n.opt.Rand = rand.Reader
+	}
+	return n
 }
 
 // listen takes the addresses first: with port 0 the external URL follows from

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"syscall"
@@ -213,12 +214,12 @@ func TestStopsForGood(t *testing.T) {
 // TestPowerCut: of what is on the disk only what was synced is left, with any
 // part of what came after; every record that Sync returned for is there.
 func TestPowerCut(t *testing.T) {
-	for round := range 60 {
+	for round := range 30 {
 		rnd := rand.New(rand.NewPCG(uint64(round), 1))
 		dir := filepath.Join(t.TempDir(), "s")
 		var disk []byte // the first segment as of the last sync
 		path := filepath.Join(dir, segmentName(0))
-		o := Options{Key: key, Segment: 1 << 18}
+		o := small()
 		o.Files.Sync = func(f *os.File) error {
 			b, err := os.ReadFile(f.Name())
 			disk = b
@@ -248,7 +249,7 @@ func TestPowerCut(t *testing.T) {
 		if w.Head.Size < 20 {
 			t.Fatalf("round %d: %d records left: %v", round, w.Head.Size, w.Findings)
 		}
-		s = open(t, dir, Options{Key: key, Segment: 1 << 18})
+		s = open(t, dir, small())
 		fill(t, s, int(w.Head.Size), int(w.Head.Size)+3)
 		s.Close()
 		if w := walk(t, dir, WalkOptions{}); len(w.Findings) > 0 {
@@ -280,7 +281,7 @@ func TestEveryByte(t *testing.T) {
 		i, _ := slices.BinarySearch(ends, p+1)
 		return uint64(i), i < len(ends)
 	}
-	for p := range ends[len(ends)-1] + 2000 {
+	for p := range ends[len(ends)-1] + 2*blockSize {
 		b := bytes.Clone(good)
 		b[p] ^= 1 << (p % 8)
 		if err := os.WriteFile(path, b, 0o600); err != nil {
@@ -449,6 +450,7 @@ func TestGroupSync(t *testing.T) {
 		})
 	}
 	for s.Head().Size < 9 { // all eight have written; nobody of them is synced
+		runtime.Gosched()
 	}
 	close(gate)
 	all.Wait()

@@ -114,11 +114,14 @@ func missing(what string, err error) error {
 func read(e *registry.Entry) (facts, error) {
 	f := facts{kind: gate.Kind(e.Kind)}
 	f.Profile, f.Method, f.Tool, f.ID, f.Origin = policy.Profile(e.Profile), e.Method, e.Name, e.Tool, e.Origin
+	if e.Kind == "" && e.Gate == "" && policy.Reason(e.Reason) == policy.ReasonNotShown {
+		return f, nil // nothing was found by that name
+	}
 	var err error
 	if f.Gate, err = policy.ParseState(e.Gate); err != nil {
 		return f, missing("state of the item", err)
 	}
-	if e.Kind == "" && e.Standing == "" { // nothing was found by that name
+	if f.Gate == policy.NotShown && e.Kind == "" {
 		return f, nil
 	}
 	if f.Standing, err = labels.ParseStanding(e.Standing); err != nil {
