@@ -39,7 +39,7 @@ const (
 // policyEvery is how often the policy file is looked at for changes.
 const policyEvery = time.Second
 
-// A assembly is a gateway with all that it stands on.
+// An assembly is a gateway with all that it stands on.
 type assembly struct {
 	c    *call
 	n    *node.Node
@@ -82,16 +82,7 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 	if err != nil {
 		return nil, err
 	}
-	if a.base, err = c.baselines(n, cfg.Data); err != nil {
-		return nil, err
-	}
-	if a.runs, err = runs.Open(filepath.Join(cfg.Data, runsFolder), runs.Options{Now: c.now}); err != nil {
-		return nil, err
-	}
-	if a.past, err = n.Decisions(); err != nil { // the node's: it anchors and closes it
-		return nil, err
-	}
-	if err := a.keepRules(rules); err != nil {
+	if err := a.open(rules); err != nil {
 		return nil, err
 	}
 	if a.up, err = a.upstream(u, o); err != nil {
@@ -122,6 +113,20 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 		a.watches.Go(func() { a.watchPolicy(ctx) })
 	}
 	return a, nil
+}
+
+// open opens what is kept in the data folder.
+func (a *assembly) open(rules policy.Policy) (err error) {
+	if a.base, err = a.c.baselines(a.n, a.cfg.Data); err != nil {
+		return err
+	}
+	if a.runs, err = runs.Open(filepath.Join(a.cfg.Data, runsFolder), runs.Options{Now: a.c.now}); err != nil {
+		return err
+	}
+	if a.past, err = a.n.Decisions(); err != nil { // the node's: it anchors and closes it
+		return err
+	}
+	return a.keepRules(rules)
 }
 
 // observer watches for whoever the standard variables name, and for /metrics.
