@@ -51,9 +51,9 @@ func New(o Options) (*Gateway, error) {
 		sessions: map[*Session]struct{}{}, stateless: map[string]*joining{},
 		agents: map[credentials.AgentID]*tally{}, runs: map[string]bool{},
 	}
-	root, local := "", g.place.Launch != nil
-	if local {
-		root = g.place.Launch.Folder
+	root, local := "", g.place.Origin.Loopback()
+	if l := g.place.Launch; l != nil {
+		root, local = l.Folder, true
 	}
 	g.guard = newGuard(o.Own, root, local)
 	g.policy.set(o.Policy)
