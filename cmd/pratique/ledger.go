@@ -82,10 +82,7 @@ func (o ledgerOutput) show(w io.Writer) {
 		verdict = "good; a crash has torn its end"
 	}
 	pairs(w, "log", verdict, "source", o.Source, "name", o.Log, "entries", strconv.FormatUint(o.Size, 10), "root", o.Root,
-		"checkpoints", strconv.FormatUint(o.Checkpoints, 10), "covered", strconv.FormatUint(o.Covered, 10), "kept elsewhere", strconv.Itoa(o.Outside))
-	if o.Spools > 0 {
-		pairs(w, "decision log", fmt.Sprintf("%d entries in %d spools, %d of them anchored", o.Decisions, o.Spools, o.Anchored))
-	}
+		"checkpoints", strconv.FormatUint(o.Checkpoints, 10), "covered", strconv.FormatUint(o.Covered, 10), "kept elsewhere", strconv.Itoa(o.Outside), "decision log", o.decisions())
 	for _, p := range o.Problems {
 		fmt.Fprintf(w, "problem  %s\n", plain(p.String()))
 	}

@@ -178,6 +178,14 @@ func nonEmpty(in []string) (out []string) {
 	return out
 }
 
+// decisions is one line on the decision log, empty where there is none.
+func (o ledgerOutput) decisions() string {
+	if o.Spools == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d entries, %d of them anchored; spools: %d", o.Decisions, o.Anchored, o.Spools)
+}
+
 // takeDecisions adds what a walk over the spools found, in the words of the
 // registry's own log.
 func (o *ledgerOutput) takeDecisions(r decisions.Report) {

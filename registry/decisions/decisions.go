@@ -7,6 +7,13 @@
 // never published; the registry's log names only each spool's size, root and
 // chain (RULES.md 28, 29).
 //
+// Nothing is pruned: a spool stays, and one that is gone stops the start once it
+// is anchored. A process whose spool reaches its quota lets no call through any
+// more; the next process continues a small one or begins its own. Values in the
+// vault go when their retention is over. Anchors name what was durable at most
+// seconds ago: entries cut off the end of a spool that no anchor and no orderly
+// end covers do not show.
+//
 // Whoever forwards calls does so only after Decided came back without an error:
 // a log that is full, failing or closed lets nothing through.
 package decisions

@@ -96,6 +96,9 @@ func Of(ctx context.Context, r *decisions.Record, src Sources, inspector quarant
 	would := d.Would()
 	a.Now = Judged{Verb: would.Verb().String(), Reason: string(would.Reason()), Rule: would.Rule(), Enforced: d.Enforced(),
 		Gate: f.Gate.String(), Tier: f.Tier.String(), Content: f.Content.String(), Effect: f.Effect.String()}
+	if f.kind == "" { // of no item
+		a.Now.Tier, a.Now.Content, a.Now.Effect = a.Then.Tier, a.Then.Content, a.Then.Effect
+	}
 	if byGate { // the gate refused before any policy was asked, and has no rules by name
 		a.Now.Rule, a.Now.Enforced = a.Then.Rule, a.Then.Enforced
 	}
