@@ -1,12 +1,16 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/internal/durable"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/registry"
+	"github.com/pratique-dev/pratique/registry/runs"
 )
 
 func agentsNoun() noun {
@@ -23,6 +27,15 @@ func agentsNoun() noun {
 			name: "revoke", usage: "end an agent's credential",
 			flags: actorFlags("the operator", &option{name: "id", arg: "AGENT", usage: `agent ("agt_...")`, required: true}),
 			out:   agentOutput{}, run: revokeAgent,
+		},
+		{
+			name: "end", usage: "end an agent's run: what hangs on it is forgotten, and its next request begins another",
+			about: "Works on the data folder. Gateways that are running act on it at once; the credential stays good.",
+			flags: []*option{
+				{name: "data", arg: "DIR", usage: "data folder; default: pratique in the user's data folder"}, configFlag(),
+				{name: "id", arg: "AGENT", usage: `agent ("agt_...")`, required: true}, reasonFlag(),
+			},
+			out: endedRun{}, run: endRun,
 		},
 	}}
 }
@@ -97,4 +110,29 @@ func revokeAgent(c *call) (any, error) {
 	}
 	v, err := a.RevokeAgent(ctx, id)
 	return or(agentOutput{AgentView: v}, err)
+}
+
+// endedRun says whose run has ended.
+type endedRun struct {
+	ID credentials.AgentID `json:"id"`
+}
+
+func endRun(c *call) (any, error) {
+	id, err := credentials.ParseAgentID(c.str("id"))
+	if err != nil {
+		return nil, usagef("--id: %v", err)
+	}
+	cfg, err := c.config()
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(cfg.Data, runsFolder)
+	if !exists(dir) {
+		return nil, fmt.Errorf("%s: %w", dir, fs.ErrNotExist)
+	}
+	s, err := runs.Open(dir, runs.Options{Now: c.now})
+	if err != nil {
+		return nil, err
+	}
+	return endedRun{id}, s.End(id, c.str("reason"))
 }
