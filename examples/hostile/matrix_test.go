@@ -1,0 +1,14 @@
+package main
+
+import "testing"
+
+// TestMatrix is the hostile-server matrix: nothing that it tries is executed, by the
+// server's own log.
+func TestMatrix(t *testing.T) {
+	t.Run("all", func(t *testing.T) { // ends when its parallel tests have
+		testInjections(t)
+		testEarly(t)
+		testChanges(t)
+	})
+	printTable(t)
+}
