@@ -145,7 +145,7 @@ func run(calls, rounds int) error {
 	defer up.stop()
 	ways := []*way{{name: "direct", url: up.first}}
 	for _, g := range []struct{ name, more string }{
-		{"gateway", ""}, {"gateway, list before each call", "freshness: 0s\n"},
+		{"gateway", ""}, {"gateway, list before each call", "gateway: {freshness: 0s}\n"},
 	} {
 		p, url, err := gateway(bin, dir, strings.ReplaceAll(g.name, " ", "-"), up.first, g.more)
 		if err != nil {
