@@ -9,6 +9,13 @@ func TestMatrix(t *testing.T) {
 		testInjections(t)
 		testEarly(t)
 		testChanges(t)
+		testSwaps(t)
+		testArrivals(t)
+		testBackwards(t)
+		testEndless(t)
+		testAnswers(t)
+		testSchemas(t)
+		testAgents(t)
 	})
 	printTable(t)
 }
