@@ -68,7 +68,7 @@ func servers(t *testing.T) map[string]job {
 	return map[string]job{
 		"everything": {Args: []string{script("@modelcontextprotocol", "server-everything", "dist", "index.js")}, Calls: []call{
 			{"echo", map[string]any{"message": "hello"}}, {"get-sum", map[string]any{"a": 2, "b": 3}},
-			{"get-structured-content", map[string]any{"location": "Chicago"}}, {"get-tiny-image", nil},
+			{"get-structured-content", map[string]any{"location": "Chicago"}}, {"get-tiny-image", map[string]any{}},
 		}},
 		"filesystem": {Args: []string{script("@modelcontextprotocol", "server-filesystem", "dist", "index.js"), folder}, Calls: []call{
 			{"write_file", map[string]any{"path": filepath.Join(folder, "b.txt"), "content": "written\n"}},

@@ -155,6 +155,10 @@ func legacy() []mcp.Revision {
 // its HTTP status. In the era of sessions that is an initialize; else any request.
 func unopened(f mcp.Frame, requested mcp.Revision, stateless bool, err error) (mcp.Frame, int) {
 	switch {
+	case errors.Is(err, gateway.ErrEra) && stateless && f.Method == methodDiscover:
+		// What a server of the era of sessions says: clients take it as the sign to
+		// begin anew with initialize, and end at an unsupported version.
+		return mcp.Fail(f.ID, mcp.CodeMethodNotFound, "the upstream has sessions: begin with initialize", nil), mcp.HTTPStatus(mcp.CodeMethodNotFound)
 	case errors.Is(err, gateway.ErrEra):
 		others := modern
 		if stateless {

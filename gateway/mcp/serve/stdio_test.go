@@ -64,7 +64,9 @@ func TestErasOnStdio(t *testing.T) {
 		g := &fakeGateway{modern: gateway.ErrEra}
 		p := newPipe(t, g, Options{})
 		p.send(discover)
-		has(t, "an upstream of sessions", p.read(), "-32022", `"2025-11-25"`, `"id":"d"`)
+		has(t, "an upstream of sessions", p.read(), "-32601", `"id":"d"`)
+		p.send(modernCall("9", "echo", "{}"))
+		has(t, "a call to an upstream of sessions", p.read(), "-32022", `"2025-11-25"`, `"id":9`)
 		p.initialize(mcp.Rev20251125)
 		p.pings("1")
 
