@@ -25,6 +25,8 @@ type core struct {
 	now    func() time.Time
 	ctx    context.Context // the link's life
 	cancel context.CancelCauseFunc
+	late   context.Context // ends a while after that: for what is said on the way out
+	end    context.CancelFunc
 	slots  chan struct{} // one for each question that is open
 	posts  chan struct{} // one for each message that is on its way in the background
 	flow   *rate.Limiter // of notifications that go to the sink
@@ -38,7 +40,7 @@ type core struct {
 	asked   map[mcp.ID]context.CancelCauseFunc // questions that are open
 	starts  []time.Time                        // of the last minute
 	rests   time.Time                          // no connection is made before
-	work    sync.WaitGroup                     // Add only while not closed
+	work    sync.WaitGroup                     // Add only while not closed, or by what it counts
 }
 
 // A call is one request that is open.
@@ -82,6 +84,7 @@ func newCore(ctx context.Context, hello mcp.Hello, sink gateway.Sink, b *Bounds,
 		calls: map[int64]*call{}, asked: map[mcp.ID]context.CancelCauseFunc{},
 	}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	c.late, c.end = context.WithCancel(ctx)
 	return c
 }
 
@@ -105,15 +108,22 @@ func (l *core) spawn(f func()) bool {
 	return true
 }
 
-// shut ends the link's life; false if it had ended before.
+// shut ends the link's life and waits until nothing of it runs; false if it had
+// ended before.
 func (l *core) shut() bool {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
+	was := l.closed
+	l.closed = true
+	l.mu.Unlock()
+	if was {
 		return false
 	}
-	l.closed = true
 	l.cancel(ErrClosed)
+	l.abandon(nil, ErrClosed)
+	t := time.AfterFunc(l.b.Grace, l.end)
+	l.work.Wait()
+	t.Stop()
+	l.end()
 	return true
 }
 
@@ -143,16 +153,21 @@ func (l *core) open(ctx context.Context, x *gateway.Exchange, on any, limit time
 		c.timer = time.AfterFunc(limit, func() { c.cancel(ErrTimeout) })
 	}
 	l.calls[c.id] = c
+	l.work.Add(1) // until finish
 	return c, nil
 }
 
-// finish takes a call out of the table, however it ended.
+// finish ends a call, however it came to that. Nothing of it runs afterwards, but
+// for a connection that is held.
 func (l *core) finish(c *call) {
 	l.leave(c)
-	c.cancel(context.Canceled)
+	if !c.held {
+		c.cancel(context.Canceled)
+	}
+	l.work.Done()
 }
 
-// leave is finish for a call whose connection is still in use.
+// leave takes a call out of the table: no answer is waited for.
 func (l *core) leave(c *call) {
 	c.stop()
 	if c.timer != nil {

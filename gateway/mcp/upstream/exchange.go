@@ -45,9 +45,9 @@ func (l *endpointLink) headers(s *session, method string, extra map[string]strin
 
 // ask sends a request and waits for its answer, wherever that comes.
 func (l *endpointLink) ask(s *session, c *call, f mcp.Frame, extra map[string]string) (mcp.Frame, error) {
+	defer l.finish(c)
 	head, err := l.headers(s, f.Method, extra)
 	if err != nil {
-		l.finish(c)
 		return mcp.Frame{}, err
 	}
 	o := outcome{}
@@ -63,13 +63,10 @@ func (l *endpointLink) ask(s *session, c *call, f mcp.Frame, extra map[string]st
 	default:
 	}
 	cause := context.Cause(c.ctx)
-	if !c.held {
-		c.cancel(context.Canceled)
-	}
 	if o.err == nil || cause == nil || errors.Is(cause, errElsewhere) {
 		return c.answer(o)
 	}
-	if !l.modern() && f.Method != "initialize" && !errors.Is(cause, ErrLost) && !errors.Is(cause, ErrClosed) {
+	if !l.modern() && f.Method != "initialize" && !errors.Is(cause, ErrLost) {
 		l.post(s, cancellation(c)) // in the modern era the end of the stream says so
 	}
 	return mcp.Frame{}, cause
@@ -254,7 +251,8 @@ func (l *endpointLink) tell(ctx context.Context, s *session, f mcp.Frame) error 
 	return nil
 }
 
-// post is tell without waiting: for answers to questions, and cancellations.
+// post is tell without waiting: for answers to questions, and cancellations. It
+// is called by what Close waits for only.
 func (l *endpointLink) post(s *session, f mcp.Frame) {
 	select {
 	case l.posts <- struct{}{}:
@@ -262,17 +260,14 @@ func (l *endpointLink) post(s *session, f mcp.Frame) {
 		l.n.dropped.Add(1)
 		return
 	}
-	free := func() { <-l.posts }
-	if !l.spawn(func() {
-		defer free()
-		ctx, cancel := context.WithTimeout(s.ctx, l.b.Write)
+	l.work.Go(func() {
+		defer func() { <-l.posts }()
+		ctx, cancel := context.WithTimeout(l.late, l.b.Write)
 		defer cancel()
 		if err := l.tell(ctx, s, f); err != nil {
 			l.n.dropped.Add(1)
 		}
-	}) {
-		free()
-	}
+	})
 }
 
 // drain lets a server end a stream whose answer is there, so that its connection
@@ -287,6 +282,7 @@ func (l *endpointLink) drain(c *call, b *body) {
 		defer end()
 		t := time.AfterFunc(2*time.Second, func() { c.cancel(context.Canceled) })
 		defer t.Stop()
+		defer context.AfterFunc(l.ctx, func() { c.cancel(context.Canceled) })()
 		_, _ = io.CopyN(io.Discard, b.r, 16<<10)
 	}) {
 		l.draining.Add(-1)

@@ -251,9 +251,7 @@ func (l *core) question(ctx context.Context, f mcp.Frame, c *call, reply func(mc
 		return
 	}
 	free := func() {
-		l.mu.Lock()
-		delete(l.asked, f.ID)
-		l.mu.Unlock()
+		l.asking(f.ID, nil)
 		cancel(nil)
 		<-l.slots
 	}
@@ -272,10 +270,15 @@ func (l *core) question(ctx context.Context, f mcp.Frame, c *call, reply func(mc
 	}
 }
 
-// asking notes a question as open; false if one with its id is.
+// asking notes a question as open, or with a nil cancel as done; false if one
+// with its id is open.
 func (l *core) asking(id mcp.ID, cancel context.CancelCauseFunc) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if cancel == nil {
+		delete(l.asked, id)
+		return true
+	}
 	if l.asked[id] != nil {
 		return false
 	}

@@ -170,8 +170,6 @@ func (l *processLink) Notify(ctx context.Context, f mcp.Frame) error {
 // Close ends the process: by closing its stdin, then by signals.
 func (l *processLink) Close() error {
 	if l.shut() {
-		l.abandon(nil, ErrClosed)
-		l.work.Wait()
 		l.p.links.forget(l)
 	}
 	return nil

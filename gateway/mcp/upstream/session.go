@@ -200,13 +200,13 @@ func (l *endpointLink) Notify(ctx context.Context, f mcp.Frame) error {
 	return l.tell(ctx, s, f)
 }
 
-// Close ends the session.
+// Close ends the session. Calls that are open are cancelled first: a server may
+// wait for them before it lets its session go.
 func (l *endpointLink) Close() error {
 	s := l.cur.get()
 	if !l.shut() {
 		return nil
 	}
-	l.abandon(nil, ErrClosed)
 	if s != nil && s.id != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), l.b.Grace)
 		if resp, err := l.e.send(ctx, http.MethodDelete, s.plain(), nil); err == nil {
@@ -214,7 +214,6 @@ func (l *endpointLink) Close() error {
 		}
 		cancel()
 	}
-	l.work.Wait()
 	l.e.links.forget(l)
 	return nil
 }
