@@ -671,3 +671,22 @@ func TestManyAtOnce(t *testing.T) {
 	all.Wait()
 	runtime.KeepAlive(l)
 }
+
+// A stream's connection is used again after its answer.
+func TestConnectionsAreReused(t *testing.T) {
+	clean(t)
+	s := newWeb(t)
+	s.tool = func(w http.ResponseWriter, _ *http.Request, f mcp.Frame) {
+		sse(w, `{"jsonrpc":"2.0","id":`+string(f.ID)+`,"result":{}}`)
+	}
+	l, _ := connect(t, s.endpoint(t, nil), legacy())
+	peers := map[string]bool{}
+	for range 200 {
+		mustCall(t, l, "echo", "")
+		r, _ := s.last("tools/call")
+		peers[r.RemoteAddr] = true
+	}
+	if len(peers) > 20 { // two would do; a busy machine may need more
+		t.Errorf("200 calls took %d connections", len(peers))
+	}
+}
