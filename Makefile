@@ -4,13 +4,13 @@
 # want them skip by name where they are not set.
 PRATIQUE_VECTORS   ?= $(abspath $(wildcard ../shared/vectors))
 PRATIQUE_TOOLLISTS ?= $(abspath $(wildcard ../shared/data))
-# Real MCP servers and clients from npm; make npm installs them.
-PRATIQUE_NPM       ?= $(abspath $(wildcard .npm/ready/..))
+# Real MCP servers and clients from npm; make npm installs them here.
+PRATIQUE_NPM       ?= $(CURDIR)/.npm
 export PRATIQUE_VECTORS PRATIQUE_TOOLLISTS PRATIQUE_NPM
 
 GO ?= go
 
-.PHONY: up build npm bench-gateway test peers race vet staticcheck vulncheck fuzz long bench outside lint-api generate
+.PHONY: up build npm bench-gateway test peers race vet cross staticcheck vulncheck fuzz long bench outside lint-api generate
 
 up:
 	$(GO) run ./cmd/pratique up
@@ -29,20 +29,26 @@ npm: .npm/ready
 # The official conformance suite, and real servers and clients, through the gateway
 # and without it.
 peers: npm
-	PRATIQUE_NPM=$(CURDIR)/.npm $(GO) test -count 1 -v -timeout 20m ./examples/peers
+	$(GO) test -count 1 -v -timeout 20m ./examples/peers
 
-# Everything that a change must pass; under five minutes on two cores. The
-# tests of this part need nothing but Go.
-test:
+# Everything that a change must pass; under five minutes on two cores. Installs
+# what tests need beside Go: Node 22, real servers and clients, from npm.
+test: npm
 	$(GO) build ./...
 	$(GO) test -timeout 10m ./...
 
+race: export PRATIQUE_NPM =
 race:
 	$(GO) test -race -timeout 20m ./...
 
 vet:
 	$(GO) vet ./...
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "not gofmt-ed"; exit 1; }
+
+# The platforms that are built, not run.
+cross:
+	GOOS=darwin GOARCH=arm64 $(GO) build ./...
+	GOOS=windows GOARCH=amd64 $(GO) build ./...
 
 staticcheck:
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
@@ -59,6 +65,7 @@ fuzz:
 	    echo "fuzz $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 0x $$p; done; done
 
 # Soaks, thousand-fold changes, hundreds of kills.
+long: export PRATIQUE_NPM =
 long:
 	$(GO) test -tags long -timeout 40m ./...
 
