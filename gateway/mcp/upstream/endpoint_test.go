@@ -327,7 +327,7 @@ func TestEndpointAnswers(t *testing.T) {
 		case "bomb stream":
 			zip(w, "text/event-stream", func(z io.Writer) {
 				fmt.Fprintf(z, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":\"", id)
-				_, _ = io.CopyN(z, zeros{}, 64<<20)
+				_, _ = io.CopyN(z, zeros{}, 40<<20)
 				fmt.Fprint(z, "\"}\n\n")
 			})
 		case "20 MiB":
