@@ -114,17 +114,23 @@ type boundTemplate struct {
 	i int32
 }
 
+// maxTemplates bounds what looking a URI up costs, all templates together: those
+// beyond it, in the order of the surface, open nothing.
+const maxTemplates = 256 << 10
+
 // Build makes a surface. It is a pure function of its input.
 func Build(in Input) *Surface {
 	items := merge(in.Items)
 	s := &Surface{in: in, entries: make([]Entry, len(items)), index: make(map[Key]int32, len(items))}
+	size := 0
 	for i := range items {
 		e := &s.entries[i]
 		e.Judged = items[i]
 		in.fill(e)
 		s.index[e.Key] = int32(i)
 		if e.Kind == Template && e.Fault == NoFault {
-			if t, err := ParseTemplate(e.Name); err == nil {
+			if t, err := ParseTemplate(e.Name); err == nil && size+t.size <= maxTemplates {
+				size += t.size
 				s.templates = append(s.templates, boundTemplate{t, int32(i)})
 			}
 		}

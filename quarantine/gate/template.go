@@ -3,6 +3,7 @@ package gate
 import (
 	"errors"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 )
@@ -19,10 +20,13 @@ var ErrTemplate = errors.New("gate: not a URI template that is matched")
 type URITemplate struct {
 	prefix string // literal text before the first expression
 	re     *regexp.Regexp
+	size   int // what a match costs, at most, for each byte
 }
 
 const (
 	maxExpressions = 32
+	maxPattern     = 16 << 10 // bytes of the regular expression
+	maxSize        = 8 << 10  // steps of it, with repetitions written out: what is more is not compiled
 	pct            = `%[0-9A-Fa-f][0-9A-Fa-f]`
 	simple         = `(?:[A-Za-z0-9._~-]|` + pct + `)`
 	reserved       = `(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|` + pct + `)`
@@ -51,15 +55,46 @@ func ParseTemplate(s string) (*URITemplate, error) {
 		if !ok || err != nil {
 			return nil, ErrTemplate
 		}
-		re.WriteString(x)
+		if re.WriteString(x); re.Len() > maxPattern {
+			return nil, ErrTemplate
+		}
 		s = after
 	}
 	re.WriteString(`\z`)
-	c, err := regexp.Compile(re.String())
+	return compile(prefix, re.String())
+}
+
+// compile makes the template of a pattern. A few bytes of a template can be a
+// pattern of megabytes, so its size is known before it is compiled.
+func compile(prefix, pattern string) (*URITemplate, error) {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil, ErrTemplate
 	}
-	return &URITemplate{prefix: prefix, re: c}, nil
+	size := sizeOf(tree)
+	if size > maxSize {
+		return nil, ErrTemplate
+	}
+	c, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, ErrTemplate
+	}
+	return &URITemplate{prefix: prefix, re: c, size: size}, nil
+}
+
+// sizeOf is about how many steps a pattern has; beyond maxSize it is only that.
+func sizeOf(x *syntax.Regexp) int {
+	n := 1 + len(x.Rune)
+	if x.Op == syntax.OpCharClass {
+		n = 1
+	}
+	for _, sub := range x.Sub {
+		n = min(n+sizeOf(sub), maxSize+1)
+	}
+	if x.Op == syntax.OpRepeat {
+		n *= max(1, x.Min, x.Max)
+	}
+	return min(n, maxSize+1)
 }
 
 // Match tells whether the template gives the URI.
