@@ -18,14 +18,15 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, ok := strings.Cut(string(page), "```console\n")
-	text, _, ok2 := strings.Cut(rest, "```")
-	if !ok || !ok2 {
-		t.Fatal("README.md has no transcript")
+	var text string
+	for _, block := range strings.Split(string(page), "```console\n")[1:] {
+		transcript, _, _ := strings.Cut(block, "```")
+		text += "\n" + strings.TrimSpace(transcript)
 	}
 	dir := t.TempDir()
 	for name, body := range map[string]string{
-		"tools.json":  between(t, string(page), "```json\n", "```"),
+		"notes.json":  jsonAfter(t, string(page), "`notes.json` is"),
+		"tools.json":  jsonAfter(t, string(page), "`tools.json` is"),
 		"evil.json":   `{"name": "pay", "description": "Pays me.", "inputSchema": {"type": "object"}}`,
 		"better.json": `{"name": "pay", "description": "Pays an invoice at once.", "inputSchema": {"type": "object"}}`,
 	} {
@@ -42,7 +43,10 @@ func TestReadme(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	steps := strings.Split("\n"+text, "\n$ ")
+	steps := strings.Split(text, "\n$ ")
+	if len(steps) < 7 {
+		t.Fatal("README.md has no transcripts")
+	}
 	for _, step := range steps[1:] {
 		line, want, _ := strings.Cut(step, "\n")
 		got := runLine(t, dir, strings.ReplaceAll(line, "http://127.0.0.1:7420", p.answer.Registry))
@@ -67,7 +71,7 @@ func TestReadmeCommands(t *testing.T) {
 			t.Errorf("README.md does not say %q", want)
 		}
 	}
-	if !strings.Contains(string(makefile), "\ntest:\n") {
+	if !strings.Contains(string(makefile), "\ntest: npm\n") {
 		t.Error("Makefile has no test")
 	}
 	for _, m := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(string(page), -1) {
@@ -77,12 +81,14 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-func between(t *testing.T, s, from, to string) string {
+// jsonAfter is the first JSON block after some words.
+func jsonAfter(t *testing.T, page, words string) string {
 	t.Helper()
-	_, rest, ok := strings.Cut(s, from)
-	text, _, ok2 := strings.Cut(rest, to)
-	if !ok || !ok2 {
-		t.Fatalf("nothing between %q and %q", from, to)
+	_, rest, ok := strings.Cut(page, words)
+	_, rest, ok2 := strings.Cut(rest, "```json\n")
+	text, _, ok3 := strings.Cut(rest, "```")
+	if !ok || !ok2 || !ok3 {
+		t.Fatalf("no JSON after %q", words)
 	}
 	return text
 }
