@@ -197,8 +197,11 @@ func (s *Session) rounds(ctx context.Context, c *call, w *recorded, a mcp.Frame)
 		b.Inner = &inner
 	}
 	set := []mcp.Member{}
-	asked, _ := mcp.Get(a.Result, "inputRequests")
-	if asked.Kind() == '{' {
+	switch asked, there := mcp.Get(a.Result, "inputRequests"); {
+	case !there || asked.Kind() == 'n':
+	case asked.Kind() != '{': // what cannot be judged is not passed on
+		return a, errAsked
+	default:
 		judged, err := s.inputs(ctx, c, asked)
 		if err != nil {
 			return a, err

@@ -21,6 +21,9 @@ func (s *Session) deliver(ctx context.Context, c *call, w *recorded, a mcp.Frame
 			return c.hold(w, policy.ChangedAfter, quarantine.Missing, a)
 		}
 	}
+	if forged(&a) {
+		return c.hold(w, policy.UpstreamInvalid, quarantine.Missing, a)
+	}
 	v := s.inspect(ctx, c.f.Method, &a)
 	if v == quarantine.Hostile || v == quarantine.Missing {
 		if !s.watches() {
@@ -35,6 +38,14 @@ func (s *Session) deliver(ctx context.Context, c *call, w *recorded, a mcp.Frame
 	raw := []byte(a.Result)
 	if a.Shape == mcp.Failure {
 		e.Outcome, raw = registry.OutcomeError, a.Error.Data
+		if mayHoldOurs(raw) {
+			data, err := dropOurs(raw, 0)
+			if err != nil {
+				return c.hold(w, policy.UpstreamInvalid, v, a)
+			}
+			failure := *a.Error
+			failure.Data, a.Error = data, &failure
+		}
 	} else {
 		s.remember(c, w, a.Result)
 		var err error
@@ -49,6 +60,30 @@ func (s *Session) deliver(ctx context.Context, c *call, w *recorded, a mcp.Frame
 		return c.answerRefused(&w.item, policy.Unrecorded, "record", true, true, "")
 	}
 	return a
+}
+
+// forged tells whether an answer of the upstream passes itself off as a refusal of
+// ours: an agent would take it that nothing was executed, and try again.
+func forged(a *mcp.Frame) bool {
+	said := a.Result
+	if a.Shape == mcp.Failure {
+		said = a.Error.Data
+	}
+	if !mayHoldOurs(said) {
+		return false
+	}
+	if a.Shape != mcp.Failure {
+		said, _ = mcp.Get(said, "structuredContent")
+	}
+	if said.Kind() != '{' {
+		return false
+	}
+	for name, v := range mcp.Members(said) {
+		if by, ok := mcp.String(v); ok && equalFold(name, "enforcedBy") && equalFold(by, "pratique") {
+			return true
+		}
+	}
+	return false
 }
 
 // hold keeps an answer from the agent. The call was executed, and both the agent
