@@ -31,7 +31,8 @@ type guard struct {
 const (
 	maxLayers = 4       // of encodings undone inside one another
 	maxShort  = 4 << 10 // bytes of text whose paths are also looked up
-	maxLookup = 64      // paths looked up for one request
+	maxLookup = 4 << 10 // paths inside of texts that are looked up for one request
+	maxValues = 1 << 16 // and that are texts of their own: a request with more is refused
 )
 
 // names tells whether a value (any JSON) names what is ours.
@@ -39,8 +40,8 @@ func (g *guard) names(v jsontext.Value) bool {
 	if g == nil || len(v) == 0 {
 		return false
 	}
-	s := &sweep{g: g, left: maxLookup}
-	return s.value(v)
+	s := newSweep(g)
+	return s.value(v) || s.again().value(v)
 }
 
 // namesText is names of a plain text.
@@ -48,17 +49,34 @@ func (g *guard) namesText(text string) bool {
 	if g == nil || text == "" {
 		return false
 	}
-	s := &sweep{g: g, left: maxLookup}
-	return s.text(text, 0)
+	s := newSweep(g)
+	return s.text(text, 0) || s.again().text(text, 0)
 }
 
 // A sweep is one look through one value.
 type sweep struct {
-	g    *guard
-	left int // lookups
+	g      *guard
+	left   int      // look-ups of paths inside of texts
+	values int      // and of texts that are paths
+	above  []string // folders above ours that were named
+	second bool     // of two looks: what is relative is held against above
+}
+
+func newSweep(g *guard) *sweep { return &sweep{g: g, left: maxLookup, values: maxValues} }
+
+// again is the second look: a folder above ours and the rest of the way may stand
+// in two arguments, as a working folder and a path.
+func (s *sweep) again() *sweep {
+	if len(s.above) == 0 {
+		return nil
+	}
+	return &sweep{g: s.g, above: s.above, second: true}
 }
 
 func (s *sweep) value(v []byte) bool {
+	if s == nil {
+		return false
+	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(v), jsontext.AllowDuplicateNames(true))
 	return s.walk(d, 0)
 }
@@ -136,7 +154,7 @@ func (s *sweep) member(d *jsontext.Decoder, pair *pairing, layer int) (found, ok
 
 // text looks at one text in all its readings.
 func (s *sweep) text(v string, layer int) bool {
-	if len(v) < 2 {
+	if s == nil || len(v) < 2 {
 		return false
 	}
 	if s.plain(v) {

@@ -60,6 +60,13 @@ func TestOwnGuard(t *testing.T) {
 		{"a link above", q("up/.pratique data/keys"), true, false},
 		{"out of the folder and back", q("../home/.pratique data"), true, false},
 
+		{"apart: a folder above and the rest", `{"cwd":` + q(filepath.Dir(home)) + `,"path":` + q("home/.pratique data/keys/root.jwk") + `}`, true, true},
+		{"apart, in other objects", `{"path":"./.pratique data","o":{"cwd":"~/"}}`, true, true},
+		{"apart, in a command", `{"cwd":` + q(filepath.Dir(home)) + `,"command":"cat 'home/.pratique data/x'"}`, true, true},
+		{"a link behind many others", `[` + strings.Repeat(q(work+"/none")+`,`, 3000) + q(work+"/innocent/keys") + `]`, true, false},
+		{"a link behind many words", `[` + q(strings.Repeat("a/b ", 900)) + `,` + q("cat "+work+"/innocent/keys") + `]`, true, false},
+		{"more paths than are looked up", `[` + strings.Repeat(q("a/b")+`,`, 1<<16) + q(work+"/innocent/keys") + `]`, true, false},
+
 		{"a listener", q("http://127.0.0.1:7070/v1/tools"), true, true},
 		{"by name", q("localhost:7070"), true, true},
 		{"by a longer name", q("http://x.localhost.:7070"), true, true},
@@ -78,6 +85,7 @@ func TestOwnGuard(t *testing.T) {
 		{"the scheme's port", q("http://localhost/x"), true, true},
 		{"percent in a URL", q("http%3A%2F%2F127.0.0.1%3A7070"), true, true},
 
+		{"a folder above and another", `{"cwd":` + q(home) + `,"path":"src/main.go","pattern":"*.go","text":"pratique data"}`, false, false},
 		{"another folder", q(home + "/.pratique data2/x"), false, false},
 		{"its parent", q(home), false, false},
 		{"a search", q(home + "/**/*.go"), false, false},

@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -83,7 +84,7 @@ func (s *sweep) namesFolder(v string) bool {
 // in them.
 func (s *sweep) around(v, base string) bool {
 	for w := range strings.FieldsFuncSeq(v, separates) {
-		if len(w) <= maxShort && strings.Contains(strings.ToLower(w), base) && s.path(w) {
+		if len(w) <= maxShort && strings.Contains(strings.ToLower(w), base) && s.path(w, &s.left) {
 			return true
 		}
 	}
@@ -95,9 +96,9 @@ func (s *sweep) around(v, base string) bool {
 func (s *sweep) whole(v string) bool {
 	if strings.IndexByte(v, '/') < 0 && strings.IndexByte(v, '\\') < 0 && strings.IndexByte(v, '~') < 0 && strings.IndexByte(v, '.') < 0 {
 		// A bare word can still be a link to our folder.
-		return s.g.stat != nil && s.g.root != "" && len(v) <= 255 && s.path(v)
+		return (s.second || s.g.stat != nil && s.g.root != "") && len(v) <= 255 && s.path(v, &s.values)
 	}
-	if s.path(v) {
+	if s.path(v, &s.values) {
 		return true
 	}
 	q := squeeze(v)
@@ -105,17 +106,26 @@ func (s *sweep) whole(v string) bool {
 		if s.g.fold {
 			q, f = strings.ToLower(q), strings.ToLower(f)
 		}
-		if contains(q, f) {
+		if contains(q, f) || s.spaced(q, f) {
 			return true
 		}
 	}
 	return false
 }
 
+// spaced finds, at the second look, the rest of the way where it has blanks: as
+// words it is not found.
+func (s *sweep) spaced(q, f string) bool {
+	return slices.ContainsFunc(s.above, func(up string) bool {
+		rest, ok := strings.CutPrefix(f, strings.TrimSuffix(up, "/")+"/")
+		return ok && strings.Contains(rest, " ") && contains(q, rest)
+	})
+}
+
 // words looks at every word of the text that could be a path.
 func (s *sweep) words(v string) bool {
 	for w := range strings.FieldsFuncSeq(v, separates) {
-		if len(w) < len(v) && (strings.ContainsAny(w, `/\~`) || strings.HasPrefix(w, ".")) && s.path(w) {
+		if len(w) < len(v) && (s.second || strings.ContainsAny(w, `/\~`) || strings.HasPrefix(w, ".")) && s.path(w, &s.left) {
 			return true
 		}
 	}
@@ -168,9 +178,14 @@ func squeeze(s string) string {
 	return s
 }
 
-// path tells whether one word is a path to a folder of ours or into it.
-func (s *sweep) path(w string) bool {
+// path tells whether one word is a path to a folder of ours or into it. left is
+// how often the file system may still be asked; of texts that are nothing but a
+// path, none goes on that was not looked up.
+func (s *sweep) path(w string, left *int) bool {
 	g := s.g
+	if s.second {
+		return s.below(w)
+	}
 	p, ok := g.absolute(w)
 	if !ok {
 		return false
@@ -180,12 +195,43 @@ func (s *sweep) path(w string) bool {
 		if g.within(clean, f) {
 			return true
 		}
+		s.notice(clean, f)
 	}
-	if g.stat == nil || s.left <= 0 || len(p) > maxShort {
+	if g.stat == nil || len(p) > maxShort {
 		return false
 	}
-	s.left--
+	if *left <= 0 {
+		return left == &s.values
+	}
+	*left--
 	return g.lookUp(p) || clean != p && g.lookUp(clean)
+}
+
+// maxAbove is how many folders above ours are kept.
+const maxAbove = 64
+
+// notice keeps a folder that is above ours.
+func (s *sweep) notice(p, f string) {
+	if strings.HasPrefix(f, strings.TrimSuffix(p, "/")+"/") && len(s.above) < maxAbove && !slices.Contains(s.above, p) {
+		s.above = append(s.above, p)
+	}
+}
+
+// below tells whether a word is the way from a folder above ours to ours.
+func (s *sweep) below(w string) bool {
+	w = slashed(strings.TrimSpace(w))
+	if strings.HasPrefix(w, "/") || len(w) > maxShort {
+		return false
+	}
+	for _, up := range s.above {
+		p := path.Clean(up + "/" + w)
+		for _, f := range s.g.folders {
+			if s.g.within(p, f) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // absolute is what a word says as an absolute path, not cleaned: "a/link/.." is
