@@ -146,7 +146,9 @@ func (s *sweep) member(d *jsontext.Decoder, pair *pairing, layer int) (found, ok
 		pair.add(t.String())
 		return false, true
 	case '{', '[':
-		return s.walk(d, layer), true
+		before := d.InputOffset()
+		found = s.walk(d, layer)
+		return found, d.InputOffset() > before // at the end of what cannot be read nothing moves any more
 	}
 	_, err := d.ReadToken()
 	return false, err == nil
