@@ -26,6 +26,8 @@ type call struct {
 	view  uint64 // size of the registry's log that the decision saw
 	sent  bool   // the session's mu: the upstream may have it, so it may ask
 
+	questions int // the session's mu: that the upstream asked in it
+
 	started chan struct{} // closed when it is sent; nil: nobody waits for that
 
 	token, ourToken         jsontext.Value // the agent's progress token, and what travels in its place
@@ -67,7 +69,7 @@ func (s *Session) pass(ctx context.Context, c *call, p params) mcp.Frame {
 	}
 	item, err := s.look(ctx, c, &p)
 	if err != nil && (item.Kind == "" || !s.watches()) {
-		return c.refuse(&p, &item, refusalOf(err), "")
+		return c.refuse(&p, &item, refusalOf(err), hint(err))
 	}
 	if err := s.g.twins(&p, &item); err != nil {
 		return c.malformedItem(&p, &item, err)
@@ -89,6 +91,14 @@ func (s *Session) pass(ctx context.Context, c *call, p params) mcp.Frame {
 		return c.lost(ctx, &written, err)
 	}
 	return s.deliver(ctx, c, &written, answer)
+}
+
+// hint is what an agent can do about an item that it cannot name yet.
+func hint(err error) string {
+	if errors.Is(err, gate.ErrUnlisted) {
+		return "What has not been listed to this agent cannot be called: list first."
+	}
+	return ""
 }
 
 // watches tells whether refusals of policy and gate are only recorded.

@@ -166,6 +166,8 @@ func refusalOf(err error) policy.Decision {
 	switch {
 	case errors.Is(err, errRevoked), errors.Is(err, runs.ErrEnded):
 		r, rule = policy.Revoked, "agent"
+	case errors.Is(err, gate.ErrUnlisted):
+		r, rule = policy.Shut, "gate"
 	case errors.Is(err, gate.ErrNotShown), errors.Is(err, gate.ErrOtherItem):
 		r, rule = policy.ReasonNotShown, "gate"
 	case errors.Is(err, gate.ErrWithheld):

@@ -104,8 +104,8 @@ func TestResourcesAndCompletion(t *testing.T) {
 			t.Errorf("%s: %s", f.Method, a.Bytes())
 		}
 	}
-	for _, f := range []mcp.Frame{ask(methodRead, `{"uri":"x:listed"}`), ask(methodPrompt, `{"name":"p"}`)} {
-		if a := early.Handle(ctx, f, newPerson()); reason(a) != "not_shown" {
+	for want, f := range map[string]mcp.Frame{"not_shown": ask(methodRead, `{"uri":"x:listed"}`), "shut": ask(methodPrompt, `{"name":"p"}`)} {
+		if a := early.Handle(ctx, f, newPerson()); reason(a) != want {
 			t.Errorf("%s: %s", f.Method, a.Bytes())
 		}
 	}
@@ -243,7 +243,7 @@ func TestShownHangsOnTheRun(t *testing.T) {
 	if a := run(h.open("first", newPerson())); reason(a) != "" {
 		t.Errorf("after a reconnect: %s", a.Bytes())
 	}
-	if a := run(h.open("second", newPerson())); reason(a) != "not_shown" {
+	if a := run(h.open("second", newPerson())); reason(a) != "shut" {
 		t.Errorf("another agent: %s", a.Bytes())
 	}
 	one, err := h.gw.Launch("a")

@@ -110,11 +110,7 @@ func testChanges(t *testing.T) {
 		scenes(t, m.name, func(s *scene) {
 			script := innocent()
 			serve(first)(&script)
-			o := stage.Options{Freshness: bound}
-			if m.name == "restart of the gateway" {
-				o.Freshness = ""
-			}
-			h := stage.New(s, s.way, script, o)
+			h := stage.New(s, s.way, script, stage.Options{Freshness: bound})
 			a := s.started(h)
 			for _, w := range append(slices.Clone(swaps), worded) {
 				s.works(h, a, w.tool)
@@ -184,9 +180,6 @@ func (s *scene) changed(h *stage.House, a *mcptest.Agent, when string) {
 func (s *scene) overtaken(h *stage.House, a *mcptest.Agent, digests map[string]string, when string) {
 	h.Up.Set(serve(fifth))
 	later(bound)
-	if when == "restart of the gateway" {
-		later("2s")
-	}
 	every := append(slices.Clone(swaps), worded)
 	var refs []stage.Refusal
 	for _, relisted := range []bool{false, true} {

@@ -43,7 +43,7 @@ func Example() {
 	_, err = k.Admit(ctx, entry, "tools/call", params)
 	fmt.Println(err)
 	// Output:
-	// gate: no such item was shown to this agent
+	// gate: no such item was shown to this agent, which has listed nothing of the kind yet
 	// 1 read_note
 	// <nil> <nil> gate: the pass was used before
 	// gate: the item is not the one that was accepted and shown

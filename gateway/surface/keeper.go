@@ -18,6 +18,7 @@ type Keeper struct {
 	epoch gate.Epoch
 	links links
 	gone  lapsed
+	told  sync.Map // gate.Kind: those that a list of was returned for
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc

@@ -121,6 +121,7 @@ func (k *Keeper) List(ctx context.Context, kind gate.Kind, keep func(*gate.Entry
 		return nil, err
 	}
 	k.gone.put(keys, false)
+	k.told.Store(kind, true)
 	for i := range out {
 		if out[i].Listed == policy.Cleared {
 			out[i].State = policy.Cleared
@@ -130,7 +131,8 @@ func (k *Keeper) List(ctx context.Context, kind gate.Kind, keep func(*gate.Entry
 }
 
 // Look finds an item that the agent names. The entry may come with an error, for
-// the record. Errors are those of gate, and of the stores.
+// the record. Errors are those of gate, and of the stores; an agent that was
+// listed nothing of the kind yet gets gate.ErrUnlisted, whatever it names.
 func (k *Keeper) Look(ctx context.Context, kind gate.Kind, name string) (gate.Entry, error) {
 	if err := k.open(ctx); err != nil {
 		return gate.Entry{}, err
@@ -139,7 +141,13 @@ func (k *Keeper) Look(ctx context.Context, kind gate.Kind, name string) (gate.En
 	if err != nil {
 		return gate.Entry{}, err
 	}
-	return s.Look(kind, name)
+	e, err := s.Look(kind, name)
+	if err == gate.ErrNotShown {
+		if _, told := k.told.Load(kind); !told && s.Unlisted(kind) {
+			err = gate.ErrUnlisted
+		}
+	}
+	return e, err
 }
 
 // LookCleared finds an item that a completion is about, which need not have been
@@ -153,6 +161,22 @@ func (k *Keeper) LookCleared(ctx context.Context, kind gate.Kind, name string) (
 		return gate.Entry{}, err
 	}
 	return s.Cleared(kind, name)
+}
+
+// Peek is what is known of an item's form, by whatever was read last, without a
+// word on whether this agent was shown it or may use it. known is false before
+// there is a surface.
+func (k *Keeper) Peek(kind gate.Kind, name string) (e gate.Entry, there, known bool) {
+	s := k.Surface()
+	if s == nil {
+		return e, false, false
+	}
+	all := s.Entries(kind)
+	i, there := slices.BinarySearchFunc(all, gate.Key{Kind: kind, Name: name}, func(e gate.Entry, k gate.Key) int { return e.Key.Compare(k) })
+	if there {
+		e = all[i]
+	}
+	return e, there, true
 }
 
 // Readable finds what opens a URI for resources/read and subscriptions.
@@ -171,11 +195,6 @@ func (k *Keeper) Readable(ctx context.Context, uri string) (gate.Entry, error) {
 // where that is not known, and returns it as it is now, or with why it must not
 // be used.
 func (k *Keeper) Current(ctx context.Context, e gate.Entry) (gate.Entry, error) {
-	return k.current(ctx, e, "")
-}
-
-// current is Current for a method: some need an item cleared and not shown.
-func (k *Keeper) current(ctx context.Context, e gate.Entry, method string) (gate.Entry, error) {
 	if err := k.fresh(ctx, e.Kind); err != nil {
 		return e, err
 	}
@@ -187,7 +206,7 @@ func (k *Keeper) current(ctx context.Context, e gate.Entry, method string) (gate
 		return s.Readable(e.Name)
 	}
 	look := s.Look
-	if e.Kind == gate.Template || method == "completion/complete" {
+	if e.Kind == gate.Template {
 		look = s.Cleared
 	}
 	now, err := look(e.Kind, e.Name)
@@ -208,12 +227,16 @@ func (k *Keeper) Pass(e gate.Entry, method string, params []byte) (gate.Pass, er
 	if err != nil {
 		return gate.Pass{}, err
 	}
+	return k.passOn(s, e, method, params)
+}
+
+// passOn has a surface make a pass. What is signalled from here on ends the pass
+// by its epoch; what was before is in the marks.
+func (k *Keeper) passOn(s *gate.Surface, e gate.Entry, method string, params []byte) (gate.Pass, error) {
 	p, err := s.Pass(e, method, params)
 	if err != nil {
 		return gate.Pass{}, err
 	}
-	// What is signalled from here on ends the pass by its epoch; what was before is
-	// in the marks.
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, l := range k.of(e.Kind) {
@@ -224,14 +247,25 @@ func (k *Keeper) Pass(e gate.Entry, method string, params []byte) (gate.Pass, er
 	return p, nil
 }
 
-// Admit is Current and Pass in one, again if something moves in between.
+// Admit is Current and Pass in one, again if something moves in between. It asks
+// once what was accepted and shown: the surface that the entry is found unchanged
+// on is the one that makes the pass.
 func (k *Keeper) Admit(ctx context.Context, e gate.Entry, method string, params []byte) (gate.Pass, error) {
 	for range rounds {
-		now, err := k.current(ctx, e, method)
+		if err := k.fresh(ctx, e.Kind); err != nil {
+			return gate.Pass{}, err
+		}
+		s, err := k.now()
 		if err != nil {
 			return gate.Pass{}, err
 		}
-		p, err := k.Pass(now, method, params)
+		now := e
+		if e.Link { // what it opens may have come into a list
+			if now, err = s.Readable(e.Name); err != nil {
+				return gate.Pass{}, err
+			}
+		}
+		p, err := k.passOn(s, now, method, params)
 		if !errors.Is(err, gate.ErrMoved) {
 			return p, err
 		}

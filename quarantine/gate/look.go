@@ -2,6 +2,7 @@ package gate
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -50,6 +51,31 @@ func (s *Surface) towards(e *Entry) error {
 		e.State = e.Listed
 	}
 	return stateErr(e.State)
+}
+
+// ErrUnlisted is an ErrNotShown of an agent that was listed nothing of the kind yet:
+// once it has listed, the same call may go through.
+var ErrUnlisted = fmt.Errorf("%w, which has listed nothing of the kind yet", ErrNotShown)
+
+// Unlisted tells whether this agent was listed nothing of the kind although there
+// is something to list: whatever it names, it has to list first, and may then try
+// again. It is the same for every name, and so tells nothing of any.
+func (s *Surface) Unlisted(kind Kind) bool {
+	some := false
+	for i := range s.entries {
+		e := &s.entries[i]
+		if e.Kind != kind || e.Listed != policy.Cleared {
+			continue
+		}
+		if s.in.Shown == nil {
+			return true
+		}
+		if _, ok, err := s.in.Shown.Shown(e.Key); ok || err != nil {
+			return false
+		}
+		some = true
+	}
+	return some && s.Complete()
 }
 
 // Cleared finds an item as Look does, for what may be used once it is cleared,

@@ -63,6 +63,14 @@ func answers(fe *mcp.FrameError) bool {
 	return false
 }
 
+// dropped is why a frame that is refused for its form was not judged.
+func dropped(fe *mcp.FrameError) string {
+	if errors.Is(fe, mcp.ErrNoBatch) {
+		return dropBatch
+	}
+	return dropBroken
+}
+
 // A deed is what becomes of a frame that is no request.
 type deed uint8
 

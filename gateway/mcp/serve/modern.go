@@ -18,6 +18,7 @@ func (h *Handler) stateless(w http.ResponseWriter, r *http.Request, who gateway.
 		return
 	}
 	if bad := headers(r.Header, f); bad != nil {
+		h.drop(r.Context(), who, dropHeaders, f)
 		writeJSON(w, l, http.StatusBadRequest, bad.Bytes())
 		return
 	}
@@ -34,6 +35,7 @@ func (h *Handler) stateless(w http.ResponseWriter, r *http.Request, who gateway.
 	}
 	if f.Method == methodCall {
 		if bad := params(r.Header, f, s); bad != nil {
+			s.Drop(dropHeaders, f)
 			writeJSON(w, l, http.StatusBadRequest, bad.Bytes())
 			return
 		}
@@ -66,15 +68,22 @@ func (h *Handler) aside(w http.ResponseWriter, r *http.Request, who gateway.Agen
 	if reason == "" {
 		reason = dropNotice
 	}
+	if f.Method != methodCancelled {
+		h.drop(r.Context(), who, reason, f)
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// drop records a frame that stands alone and was not judged.
+func (h *Handler) drop(ctx context.Context, who gateway.Agent, reason string, f mcp.Frame) {
 	h.log.Warn("serve: dropped a frame", "reason", reason, "agent", who.ID)
 	hello, ok, err := mcp.HelloFromMeta(f.Params)
 	if err != nil || !ok || !hello.Revision.Modern() {
 		hello = mcp.Hello{Revision: mcp.Rev20260728}
 	}
-	if s, err := h.gw.Stateless(r.Context(), who, hello, viaHTTP); err == nil && f.Method != methodCancelled {
+	if s, err := h.gw.Stateless(ctx, who, hello, viaHTTP); err == nil {
 		s.Drop(reason, f)
 	}
-	w.WriteHeader(http.StatusAccepted)
 }
 
 // headers compares the headers that repeat the body with it (SEP-2243): somebody

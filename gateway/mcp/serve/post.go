@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 
@@ -45,6 +44,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, who gateway.Agent
 	}
 	f, fe := one(body, l)
 	if fe != nil {
+		if mcp.Revision(r.Header.Get(mcp.HeaderVersion)).Modern() {
+			h.drop(r.Context(), who, dropped(fe), mcp.Frame{Shape: fe.Shape, ID: fe.ID})
+		}
 		writeJSON(w, l, http.StatusBadRequest, fe.Answer().Bytes())
 		return
 	}
@@ -98,6 +100,7 @@ func (s *httpSession) post(w http.ResponseWriter, r *http.Request, body []byte, 
 	for _, f := range frames {
 		switch {
 		case f.Shape == mcp.NoFrame:
+			s.drop(dropBroken, f)
 			last = append(last, mcp.Frame{Shape: mcp.Failure, ID: f.ID, Error: f.Error})
 		case f.Shape != mcp.Request:
 			s.other(r.Context(), f)
@@ -189,9 +192,8 @@ func (s *httpSession) other(ctx context.Context, f mcp.Frame) {
 func (s *httpSession) broken(fe *mcp.FrameError) {
 	f := mcp.Frame{Shape: fe.Shape, ID: fe.ID}
 	switch {
-	case errors.Is(fe, mcp.ErrNoBatch):
-		s.drop(dropBatch, f)
 	case answers(fe):
+		s.drop(dropped(fe), f)
 	case fe.Shape != mcp.Notification && s.asked.answer(mcp.Fail(fe.ID, fe.Code, fe.Err.Error(), nil)):
 	default:
 		s.drop(dropBroken, f)

@@ -74,7 +74,8 @@ const (
 	dropNoID    = "no_id"                // a request's method in a frame without an id
 	dropBatch   = "batch"                // an array of frames where the revision has none
 	dropNotice  = "unknown_notification" // a notification that agents do not send
-	dropBroken  = "unreadable"           // a notification or an answer that is no frame
+	dropBroken  = "unreadable"           // what is no frame, answered or not
+	dropHeaders = "headers"              // headers that do not repeat what the body says
 	dropTwice   = "id_in_use"            // a request with the id of one that is open
 	dropTooMany = "too_many_open"
 )

@@ -142,9 +142,7 @@ func (c *conn) broken(fe *mcp.FrameError) {
 	f := mcp.Frame{Shape: fe.Shape, ID: fe.ID}
 	switch {
 	case answers(fe):
-		if errors.Is(fe, mcp.ErrNoBatch) {
-			c.drop(dropBatch, f)
-		}
+		c.drop(dropped(fe), f)
 		c.say(fe.Answer())
 	case fe.Shape != mcp.Notification && c.asked.answer(mcp.Fail(fe.ID, fe.Code, fe.Err.Error(), nil)):
 		// Whoever asked need not wait for an answer that cannot be read.

@@ -36,6 +36,7 @@ func (c *conn) batch(frames []mcp.Frame) {
 	for _, f := range frames {
 		switch {
 		case f.Shape == mcp.NoFrame:
+			c.drop(dropBroken, f)
 			b.add(mcp.Frame{Shape: mcp.Failure, ID: f.ID, Error: f.Error})
 		case f.Shape != mcp.Request:
 			c.other(f)
