@@ -77,6 +77,7 @@ type Limits struct {
 	Single    int           // entries a minute of one agent and one reason for what is refused before it has an item, before they are counted; 20
 	Rounds    int           // of questions in one call; 16
 	Questions int           // of an upstream open at once in one session; 16
+	Asked     int           // of an upstream in one call, one after the other; 256
 	Params    int           // bytes of params; 16 MiB
 	Listen    int           // resources in one subscription; 64
 	Inspect   time.Duration // for inspecting one result; 10 s
@@ -127,6 +128,7 @@ func (l *Limits) defaults() {
 	orInt(&l.Single, 20)
 	orInt(&l.Rounds, 16)
 	orInt(&l.Questions, 16)
+	orInt(&l.Asked, 256)
 	orInt(&l.Params, 16<<20)
 	orInt(&l.Listen, 64)
 	orTime(&l.Inspect, 10*time.Second)

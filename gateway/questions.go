@@ -39,7 +39,7 @@ func (s *Session) question(ctx context.Context, c *call, outside bool, f mcp.Fra
 		s.drop(string(policy.Question), &f)
 		return mcp.Fail(f.ID, mcp.CodeInvalidRequest, "an upstream may ask only while a call to it is open", nil)
 	}
-	if !s.mayAsk() {
+	if !s.mayAsk(c) {
 		s.drop("question: too many", &f)
 		return mcp.Fail(f.ID, mcp.CodeInvalidRequest, "too many questions are open", nil)
 	}
@@ -47,7 +47,9 @@ func (s *Session) question(ctx context.Context, c *call, outside bool, f mcp.Fra
 	q, reason := s.judgeQuestion(ctx, f.Method, f.Params)
 	e := s.questionEntry(c, f.Method, detail, reason)
 	if e.Outcome != "" {
-		s.recordQuestion(&e, f.Params)
+		if s.tally.single(s.g, &e) { // an upstream that asks without end must not fill the log
+			s.recordQuestion(&e, f.Params)
+		}
 		return mcp.Fail(f.ID, mcp.CodeInvalidRequest, "the question was not passed on", nil)
 	}
 	t, err := s.g.o.Record.Decided(ctx, &e, q, false)
@@ -91,13 +93,15 @@ func (s *Session) asker(c *call, outside bool) (*call, string) {
 	return open[0], "in " + open[0].ref
 }
 
-func (s *Session) mayAsk() bool {
+// mayAsk counts a question in: at once, and of one call, only so many may be.
+func (s *Session) mayAsk(c *call) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.questions >= s.g.o.Limits.Questions {
+	if s.questions >= s.g.o.Limits.Questions || c.questions >= s.g.o.Limits.Asked {
 		return false
 	}
 	s.questions++
+	c.questions++
 	return true
 }
 
