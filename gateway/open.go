@@ -93,7 +93,7 @@ func (g *Gateway) open(ctx context.Context, who Agent, hello mcp.Hello, own Peer
 	if err := g.alive(&who); err != nil {
 		return nil, ErrCredential
 	}
-	hello.Capabilities = mcp.ClientCapabilities(hello.Capabilities)
+	hello = g.said(hello)
 	s := &Session{
 		g: g, id: g.id("ses_"), who: who, tally: g.tally(&who), via: via, hello: hello, own: own, key: key,
 		last: g.o.Now(), subscribed: map[string]bool{}, listeners: map[*listener]struct{}{},

@@ -291,8 +291,14 @@ func onlyKnown(raw jsontext.Value, known map[string][]string) jsontext.Value {
 		}
 		var members []Member
 		for sub, value := range Members(v) {
-			if slices.Contains(within, sub) {
+			if !slices.Contains(within, sub) {
+				continue
+			}
+			switch value.Kind() { // none has a text: nobody would have read it
+			case 't', 'f':
 				members = append(members, Member{sub, value})
+			case '{':
+				members = append(members, Member{sub, jsontext.Value("{}")})
 			}
 		}
 		out = append(out, Member{name, Object(members...)})
