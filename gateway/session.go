@@ -10,6 +10,7 @@ import (
 	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/gateway/surface"
 	"github.com/pratique-dev/pratique/quarantine"
+	"github.com/pratique-dev/pratique/quarantine/gate"
 )
 
 // A Session is one agent's way through the gateway to its upstream. Its methods
@@ -82,6 +83,12 @@ func (s *Session) harmless(ctx context.Context, rest []mcp.Member) bool {
 // shown no such tool, or it marks none.
 func (s *Session) ParamHeaders(f mcp.Frame) ([]mcp.ParamHeader, jsontext.Value) {
 	if f.Method != methodCall {
+		return nil, nil
+	}
+	// Whether a schema marks anything is known without asking what this agent was
+	// shown; hardly any does. What does is looked at as for the call itself.
+	name, _ := mcp.GetString(f.Params, "name")
+	if e, there, known := s.keeper.Peek(gate.Tool, name); known && (!there || len(s.g.shapes.of(&e).headers) == 0) {
 		return nil, nil
 	}
 	p, err := readParams(&f, s.g.o.Limits.Params)

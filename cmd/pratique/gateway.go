@@ -231,9 +231,10 @@ func (a *assembly) snapshot() (*state.View, uint64, error) {
 	return v.View, v.Head.Size, nil
 }
 
-// standing is what is known of the place now: its launch against the pin.
+// standing is what is known of the place now: its launch against the pin. It is
+// asked right after the baseline.
 func (a *assembly) standing() labels.Standing {
-	b, err := a.base.Get(a.at)
+	b, err := a.base.Recent(a.at)
 	if err != nil {
 		return labels.Vetoed
 	}

@@ -1,8 +1,12 @@
 package telemetry
 
 import (
+	"context"
+
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
 )
 
@@ -45,3 +49,19 @@ func (c *Counters) Held(upstream, kind string) {
 		c.held.WithLabelValues(upstream, kind).Inc()
 	}
 }
+
+// A tallied request is one that is counted and of which nothing is sent anywhere:
+// attributes that nobody reads cost as much as those that somebody does.
+type tallied struct {
+	counters *Counters
+	method   string
+	reason   policy.Reason
+}
+
+func (t *tallied) Decided(d policy.Decision, _ labels.Tier) { t.reason = d.Reason() }
+
+func (t *tallied) Forward(ctx context.Context) (context.Context, string, string) { return ctx, "", "" }
+
+func (t *tallied) Returned(mcp.Frame) {}
+
+func (t *tallied) End(outcome string) { t.counters.request(t.method, outcome, t.reason) }
