@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -64,12 +65,19 @@ func (o upOutput) show(w io.Writer) {
 	fmt.Fprintln(w, "ready; stop with Ctrl-C")
 }
 
+// gcPercent lets the heap grow further than by default before it is collected: of
+// a call nothing lives on, and what does live on is small.
+const gcPercent = 300
+
 func up(c *call) (any, error) {
 	cfg, err := c.config()
 	if err != nil {
 		return nil, err
 	}
 	cfg = cfg.WithDefaults()
+	if _, set := os.LookupEnv("GOGC"); !set {
+		debug.SetGCPercent(gcPercent)
+	}
 	if err := makeParents(cfg.Data); err != nil {
 		return nil, err
 	}
