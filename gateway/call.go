@@ -23,6 +23,7 @@ type call struct {
 	at    time.Time
 	watch Watch
 	ref   string // call_ and a ULID
+	stood string // state of the item that a refusal was decided on; empty: the item's own
 	view  uint64 // size of the registry's log that the decision saw
 	sent  bool   // the session's mu: the upstream may have it, so it may ask
 
@@ -69,7 +70,7 @@ func (s *Session) pass(ctx context.Context, c *call, p params) mcp.Frame {
 	}
 	item, err := s.look(ctx, c, &p)
 	if err != nil && (item.Kind == "" || !s.watches()) {
-		return c.refuse(&p, &item, refusalOf(err), hint(err))
+		return c.refuse(&p, &item, s.unfit(c, &p, &item, err), hint(err))
 	}
 	if err := s.g.twins(&p, &item); err != nil {
 		return c.malformedItem(&p, &item, err)
@@ -134,6 +135,50 @@ func (s *Session) look(ctx context.Context, c *call, p *params) (gate.Entry, err
 			Content: labels.Inspected, Effect: labels.Read}, nil
 	}
 	return s.keeper.Readable(ctx, p.name)
+}
+
+// unfit is the decision on an item that cannot be called as it stands. The policy
+// gives it, so that the record says what stands behind a name and which rule was
+// asked; the agent is told one thing of whatever it was not shown.
+func (s *Session) unfit(c *call, p *params, item *gate.Entry, err error) policy.Decision {
+	refused := refusalOf(err)
+	f := s.facts(c, item)
+	f.Args = p.arguments()
+	states := []policy.State{item.State}
+	switch refused.Reason() {
+	case policy.ReasonIncomplete:
+		states[0] = policy.Incomplete
+	case policy.ReasonNotShown:
+		if item.Kind != "" {
+			states = []policy.State{behind(item), policy.NotShown}
+		}
+	case policy.ReasonWithheld:
+		states[0] = behind(item)
+	case policy.ReasonChanged, policy.ReasonNew:
+	default:
+		return refused
+	}
+	if item.Kind == "" {
+		f.Tool = p.name
+	} else if item.Kind == gate.Template && !p.template {
+		f.Target = p.name
+	}
+	for _, f.Gate = range states {
+		if d := s.g.policy.get().Decide(f); d.Verb() == policy.Deny && d.Enforced() {
+			c.stood = f.Gate.String()
+			return d
+		}
+	}
+	return refused
+}
+
+// behind is the state of an item whoever asks. What only its label withholds is
+// cleared as far as its text goes: the reason is the label's, then.
+func behind(item *gate.Entry) policy.State {
+	if item.Listed == policy.Withheld && item.Content >= labels.Inspected {
+		return policy.Cleared
+	}
+	return item.Listed
 }
 
 // decide asks the policy, on the label of the version that was shown. A retry

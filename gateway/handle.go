@@ -103,8 +103,7 @@ func (s *Session) list(ctx context.Context, c *call, p *params) mcp.Frame {
 	if err := s.g.alive(&s.who); err != nil {
 		return c.refuseEarly(refusalOf(err))
 	}
-	pol := s.g.policy.get()
-	items, err := s.keeper.List(ctx, l.kind, func(e *gate.Entry) bool { return pol.Listed(s.facts(c, e)) })
+	items, err := s.keeper.List(ctx, l.kind, s.listable(c, s.g.policy.get()))
 	if err != nil {
 		s.g.o.Log.Warn("a list is refused", "upstream", s.g.o.Upstream.Name(), "method", c.f.Method, "cause", err)
 		return c.refuseEarly(refusalOf(err))
@@ -132,6 +131,27 @@ func (s *Session) list(ctx context.Context, c *call, p *params) mcp.Frame {
 	b = append(b, `]}`...)
 	c.watch.End(answered)
 	return mcp.Answer(c.f.ID, b)
+}
+
+// uses are the methods that an item of a kind is for.
+var uses = map[gate.Kind][]string{
+	gate.Tool:     {methodCall},
+	gate.Prompt:   {methodPrompt, methodComplete},
+	gate.Resource: {methodRead, methodSubscribe, methodUnsubscribe, methodComplete},
+	gate.Template: {methodRead, methodSubscribe, methodUnsubscribe, methodComplete},
+}
+
+// listable tells of which items a policy allows any use at all.
+func (s *Session) listable(c *call, pol policy.Policy) func(e *gate.Entry) bool {
+	return func(e *gate.Entry) bool {
+		f := s.facts(c, e)
+		for _, f.Method = range uses[e.Kind] {
+			if pol.Listed(f) {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 var errCursor = errors.New("cursor is none that was given out here")

@@ -49,6 +49,9 @@ func (c *call) entry(item *gate.Entry, d policy.Decision) registry.Entry {
 		e.Standing, e.Content = item.Standing.String(), item.Content.String()
 		e.Tier, e.Effect, e.Gate = item.Tier(c.at).String(), item.Effect, item.State.String()
 	}
+	if c.stood != "" {
+		e.Gate = c.stood
+	}
 	would := d.Would()
 	e.Policy, e.Verb, e.Reason, e.Rule = d.Policy(), would.Verb().String(), string(would.Reason()), would.Rule()
 	if !d.Enforced() {
@@ -107,7 +110,7 @@ func named(e *registry.Entry, p *params) *registry.Entry {
 // know that there is such an item.
 func (c *call) answerRefused(item *gate.Entry, reason policy.Reason, rule string, shown, invoked bool, detail string) mcp.Frame {
 	r := refusal{reason: told(reason, shown), rule: rule, invoked: invoked, ref: c.ref, detail: detail}
-	if r.reason != reason {
+	if r.reason != reason || r.reason == policy.ReasonNotShown { // one answer, whatever decided
 		r.rule = "gate"
 	}
 	if r.reason == policy.ReasonNotShown && c.f.Method == methodRead {

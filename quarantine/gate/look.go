@@ -102,15 +102,21 @@ func (s *Surface) Readable(uri string) (Entry, error) {
 	if s.in.Linked != nil && s.in.Linked(uri) {
 		return s.link(uri), nil
 	}
+	var first Entry // that gives it and must not be used, for the record
+	why := ErrNotShown
 	for _, b := range s.templates {
 		if !b.t.Match(uri) {
 			continue
 		}
-		if e, err := s.Cleared(Template, s.entries[b.i].Name); err == nil {
+		e, err := s.Cleared(Template, s.entries[b.i].Name)
+		if err == nil {
 			return e, nil
 		}
+		if first.Kind == "" {
+			first, why = e, err
+		}
 	}
-	return Entry{}, ErrNotShown
+	return first, why
 }
 
 // link is the entry of a URI that nobody listed: its digest is over the URI, its

@@ -124,7 +124,7 @@ func read(e *registry.Entry) (facts, error) {
 	if f.Gate, err = policy.ParseState(e.Gate); err != nil {
 		return f, missing("state of the item", err)
 	}
-	if f.Gate == policy.NotShown && e.Kind == "" {
+	if (f.Gate == policy.NotShown || f.Gate == policy.Incomplete) && e.Kind == "" {
 		return f, nil
 	}
 	if f.Standing, err = labels.ParseStanding(e.Standing); err != nil {

@@ -1,0 +1,212 @@
+package vectors_test
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/credentials/keyring"
+	"github.com/pratique-dev/pratique/gateway"
+	"github.com/pratique-dev/pratique/gateway/mcp/serve"
+	"github.com/pratique-dev/pratique/gateway/mcp/upstream"
+	"github.com/pratique-dev/pratique/gateway/surface"
+	"github.com/pratique-dev/pratique/internal/mcptest"
+	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/labels/policy/vectors"
+	"github.com/pratique-dev/pratique/quarantine/inspect"
+	"github.com/pratique-dev/pratique/registry"
+	"github.com/pratique-dev/pratique/registry/baseline"
+	"github.com/pratique-dev/pratique/registry/decisions"
+	"github.com/pratique-dev/pratique/registry/runs"
+)
+
+func TestMain(m *testing.M) {
+	mcptest.Main()
+	code := m.Run()
+	if keysDir != "" {
+		os.RemoveAll(keysDir)
+	}
+	os.Exit(code)
+}
+
+// A way is how the agent comes; its upstream is reached in the same one.
+type way struct{ name, revision string }
+
+func (w way) String() string { return w.name + " " + w.revision }
+
+var ways = []way{
+	{"stdio", "2025-11-25"}, {"http", "2025-11-25"}, {"stdio", mcptest.Modern}, {"http", mcptest.Modern},
+}
+
+func (w way) modern() bool { return w.revision == mcptest.Modern }
+
+const secret = "ag_000000000000000000000000000000000000000000000000000000000000"
+
+// one is a registry with one agent in it, whatever its credential.
+type one policy.Profile
+
+func (o one) ByID(id credentials.AgentID) (*registry.Agent, error) {
+	return &registry.Agent{ID: id, Name: "a", Profile: string(o)}, nil
+}
+
+func (o one) BySecret(credentials.Digest) (*registry.Agent, error) {
+	return &registry.Agent{ID: "agt_01KBA0000000000000000000AA", Name: "a", Profile: string(o)}, nil
+}
+
+func (one) Fresh() (uint64, error) { return 1, nil }
+
+// asked is a policy as if an approval channel could answer: this gateway has none
+// yet, but the vectors are for those that have.
+type asked struct{ policy.Policy }
+
+func (p asked) Decide(f policy.Facts) policy.Decision { f.Channel = true; return p.Policy.Decide(f) }
+func (p asked) Listed(f policy.Facts) bool            { f.Channel = true; return p.Policy.Listed(f) }
+
+// A spy tells which decisions were recorded for one call.
+type spy struct {
+	*decisions.Log
+	mu    sync.Mutex
+	calls []string
+}
+
+func (s *spy) Decided(ctx context.Context, e *registry.Entry, args []byte, durable bool) (decisions.Ticket, error) {
+	s.mu.Lock()
+	s.calls = append(s.calls, e.Call)
+	s.mu.Unlock()
+	return s.Log.Decided(ctx, e, args, durable)
+}
+
+func (s *spy) size() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.calls)
+}
+
+// since is the one call that was decided since then.
+func (s *spy) since(t *testing.T, v vectors.Vector, w way, from int) string {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.calls) - from; n != 1 {
+		t.Errorf("%s, %s: %d decisions", v.Name, w, n)
+		return ""
+	}
+	return s.calls[from]
+}
+
+var keysDir string
+
+// ring is one for all gateways: making keys is what costs.
+var ring = sync.OnceValues(func() (*keyring.Ring, error) {
+	var err error
+	if keysDir, err = os.MkdirTemp("", "pratique-vectors-"); err != nil {
+		return nil, err
+	}
+	return keyring.Open(filepath.Join(keysDir, "keys"), keyring.Options{Create: true, Issuer: "http://127.0.0.1:1", WorkFactor: 2})
+})
+
+func need[T any](t *testing.T) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// A house is one gateway with an upstream and an agent, who has not said anything
+// yet. leave ends all of it; the entries can be read then.
+type house struct {
+	up    *mcptest.Upstream
+	agent *mcptest.Agent
+	data  string
+	spy   *spy
+	leave func()
+}
+
+func build(t *testing.T, b *batch, w way, s mcptest.Script) *house {
+	t.Helper()
+	h := &house{data: t.TempDir()}
+	var up gateway.Upstream
+	if w.name == "http" {
+		h.up = mcptest.NewHTTP(t, s)
+		up = need[*upstream.Endpoint](t)(upstream.NewEndpoint("fixture", h.up.URL, nil))
+	} else {
+		h.up = mcptest.NewStdio(t, s)
+		up = need[*upstream.Process](t)(upstream.NewProcess("fixture", h.up.Command(), nil))
+	}
+	log := need[*decisions.Log](t)(decisions.Open(h.data, decisions.Options{Segment: 1 << 20, Quota: 16 << 20}))
+	base := need[*baseline.Store](t)(baseline.Open(filepath.Join(h.data, "surface"), baseline.Options{}))
+	h.spy = &spy{Log: log}
+	decide := need[policy.Policy](t)(b.vectors[0].Policy())
+	if b.channel {
+		decide = asked{decide}
+	}
+	standing := need[labels.Standing](t)(labels.ParseStanding(b.standing))
+	g := need[*gateway.Gateway](t)(gateway.New(gateway.Options{
+		Upstream: up, Agents: one(b.profile), Runs: need[*runs.Store](t)(runs.Open(filepath.Join(h.data, "runs"), runs.Options{})),
+		Record: h.spy, Policy: decide, Inspector: inspect.New(), Keys: need[*keyring.Ring](t)(ring()), Issuer: "http://127.0.0.1:1", Profile: cmp.Or(b.profile, policy.Personal), // of launches
+		Own: gateway.Own{Data: h.data},
+		Surfaces: gateway.Surfaces{
+			Baseline: surface.Store(base, up.Place().Origin.String()),
+			Standing: func() labels.Standing { return standing },
+			Limits:   surface.Limits{Freshness: -1, Early: time.Second},
+		},
+	}))
+	var end func()
+	h.agent, end = join(t, g, w)
+	h.leave = func() {
+		t.Helper()
+		end()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		for _, err := range []error{g.Close(ctx), up.Close(), log.Close()} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	return h
+}
+
+// join is an agent of the gateway.
+func join(t *testing.T, g *gateway.Gateway, w way) (*mcptest.Agent, func()) {
+	if w.name == "http" {
+		handler := serve.NewHandler(g, serve.Options{})
+		srv := httptest.NewServer(handler)
+		a := mcptest.DialHTTP(t, w.revision, srv.URL+"/mcp/"+secret)
+		return a, func() {
+			a.Close()
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel()
+			if err := handler.Drain(ctx); err != nil {
+				t.Errorf("draining: %v", err)
+			}
+			srv.Close()
+		}
+	}
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := serve.ServeStdio(context.Background(), g, inR, outW, serve.Options{})
+		outW.Close()
+		done <- err
+	}()
+	a := mcptest.Pipes(t, w.revision, inW, outR)
+	return a, func() {
+		a.Close()
+		if err := <-done; err != nil {
+			t.Errorf("serving: %v", err)
+		}
+	}
+}
