@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -132,3 +133,7 @@ func itoa(i int) string {
 }
 
 type entry = registry.Entry
+
+// later waits until the gateway has looked at its rule file again, which it does
+// every second.
+func later() { <-time.After(1200 * time.Millisecond) }
