@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -113,24 +114,39 @@ func (s *Store) openSecret() ([]byte, error) {
 		return nil, err
 	}
 	defer unlock()
-	key, _, err := s.files.Read(secretFile, secretSize)
+	held, _, err := s.files.Read(secretFile, secretSize+sha256.Size+1)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(key) == secretSize:
-		return key, nil
-	case key != nil:
-		return nil, fmt.Errorf("%w: the file %s has not %d bytes", ErrDamaged, secretFile, secretSize)
+	case held != nil:
+		return openedSecret(held)
 	}
 	names, err := s.files.List()
 	if err != nil || slices.ContainsFunc(names, isSurface) {
 		return nil, errors.Join(fmt.Errorf("%w: the file %s is missing", ErrDamaged, secretFile), err)
 	}
-	key = make([]byte, secretSize)
+	key := make([]byte, secretSize)
 	if _, err := io.ReadFull(s.opt.Rand, key); err != nil {
 		return nil, err
 	}
-	return key, s.files.Write(secretFile, key)
+	sum := secretSum(key)
+	return key, s.files.Write(secretFile, append(slices.Clone(key), sum[:]...))
+}
+
+// openedSecret is the secret that a file holds. A damaged one would make other
+// places of all that were seen, and their next sight a first one; so it ends in
+// its sum.
+func openedSecret(held []byte) ([]byte, error) {
+	if len(held) == secretSize+sha256.Size {
+		if sum := secretSum(held[:secretSize]); bytes.Equal(sum[:], held[secretSize:]) {
+			return held[:secretSize:secretSize], nil
+		}
+	}
+	return nil, fmt.Errorf("%w: the file %s is not what was written", ErrDamaged, secretFile)
+}
+
+func secretSum(key []byte) [sha256.Size]byte {
+	return sha256.Sum256(append([]byte("pratique/surface-secret/v1\x00"), key...))
 }
 
 func isSurface(name string) bool { return strings.HasSuffix(name, fileSuffix) }
