@@ -131,10 +131,17 @@ func (s *Session) look(ctx context.Context, c *call, p *params) (gate.Entry, err
 		}
 		return e, err
 	case methodLevel:
+		if err := s.who.run.Open(); err != nil {
+			return gate.Entry{}, err
+		}
 		return gate.Entry{State: policy.Cleared, Listed: policy.Cleared, Standing: s.g.o.Surfaces.Standing(),
 			Content: labels.Inspected, Effect: labels.Read}, nil
 	}
-	return s.keeper.Readable(ctx, p.name)
+	e, err := s.keeper.Readable(ctx, p.name)
+	if err == nil && e.Link { // of which the run is not asked, as it was not listed
+		err = s.who.run.Open()
+	}
+	return e, err
 }
 
 // unfit is the decision on an item that cannot be called as it stands. The policy
