@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -20,7 +21,11 @@ func (l *Log) query(ctx context.Context, call string, row func(scan func(...any)
 			return err
 		}
 	}
-	rows, err := l.read.QueryContext(ctx, q, args...)
+	st, err := l.prepared(ctx, q)
+	if err != nil {
+		return l.readError(ctx, err)
+	}
+	rows, err := st.QueryContext(ctx, args...)
 	if err != nil {
 		return l.readError(ctx, err)
 	}
@@ -31,6 +36,25 @@ func (l *Log) query(ctx context.Context, call string, row func(scan func(...any)
 		}
 	}
 	return l.readError(ctx, rows.Err())
+}
+
+// prepared is a query that is compiled once for each connection. The head is asked
+// for forty times a second for as long as a process lives, and compiling costs more
+// than asking. There are only as many texts as there are in this package; they end
+// with l.read.
+func (l *Log) prepared(ctx context.Context, q string) (*sql.Stmt, error) {
+	if st, ok := l.queries.Load(q); ok {
+		return st.(*sql.Stmt), nil
+	}
+	st, err := l.read.PrepareContext(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if first, there := l.queries.LoadOrStore(q, st); there {
+		_ = st.Close()
+		return first.(*sql.Stmt), nil
+	}
+	return st, nil
 }
 
 func (l *Log) readError(ctx context.Context, err error) error {

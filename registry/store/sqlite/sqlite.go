@@ -60,14 +60,15 @@ func (o *Options) withDefaults() Options {
 // Log is an open log. It implements store.Store, Contents, Notes, Leases,
 // Turns, Backup, Repairs and Checker.
 type Log struct {
-	dir    string
-	opt    Options
-	turns  *turns
-	member *os.File // shared lock for as long as the log is open
-	w      writer
-	read   *sql.DB
-	watch  watch
-	ckpt   checkpointer
+	dir     string
+	opt     Options
+	turns   *turns
+	member  *os.File // shared lock for as long as the log is open
+	w       writer
+	read    *sql.DB
+	queries sync.Map // text → *sql.Stmt of read
+	watch   watch
+	ckpt    checkpointer
 
 	life   sync.RWMutex // read-locked by a running Append, locked to close
 	closed atomic.Bool
