@@ -100,7 +100,7 @@ func (s *Session) subscribe(ctx context.Context, c *call, p *params, uris []stri
 		}
 		f := *c.f
 		f.Params = raw
-		one := params{raw: raw, name: uri, meta: p.meta, protocol: p.protocol, filter: filter}
+		one := params{raw: raw, name: uri, meta: p.meta, protocol: p.protocol, filter: filter, beside: p.beside}
 		sub := &call{s: s, f: &f, m: c.m, peer: c.peer, at: c.at, watch: unwatched{}, started: make(chan struct{})}
 		ended := make(chan struct{})
 		s.work.Add(1)

@@ -39,6 +39,7 @@ type params struct {
 	state    string         // requestState; empty: absent
 	hasState bool
 	task     bool           // there is one; it does not go on
+	beside   bool           // more goes on than arguments, name and what is the protocol's
 	filter   jsontext.Value // subscriptions/listen: notifications
 }
 
@@ -128,7 +129,7 @@ func (p *params) members(sp *spec) error {
 			if foldsInto(name, reserved) || foldsInto(name, sp.needs) || foldsInto(name, sp.known) {
 				return ErrFold
 			}
-			if !w.skip() {
+			if p.beside = true; !w.skip() {
 				return ErrParams
 			}
 			continue
@@ -196,6 +197,7 @@ func (p *params) member(key string, v jsontext.Value) (err error) {
 		if key == "notifications" {
 			p.filter = v
 		}
+		p.beside = p.beside || key == "inputResponses"
 	}
 	return err
 }
@@ -211,6 +213,8 @@ func (p *params) ofMeta(v jsontext.Value) error {
 			p.protocol = true
 		case name == mcp.MetaProgress:
 			p.token = value
+		case name != mcp.MetaLogLevel:
+			p.beside = true
 		}
 	}
 	return nil

@@ -66,6 +66,9 @@ func (c *call) entry(item *gate.Entry, d policy.Decision) registry.Entry {
 func (s *Session) record(ctx context.Context, c *call, a admitted) (recorded, error) {
 	e := c.entry(&a.item, a.d)
 	e.Surface, e.Tier, e.Invoked = s.keeper.Digest(), a.tier(c).String(), "unknown"
+	if a.p.beside { // unknown members, _meta and answers are flows too (RULES.md 5, 6)
+		e.Whole = string(a.p.raw)
+	}
 	t, err := s.g.o.Record.Decided(ctx, &e, a.p.arguments(), a.item.Effect.Consequential())
 	return recorded{a, t}, err
 }

@@ -73,6 +73,7 @@ type Entry struct {
 	Enforced *bool              `json:"enforced,omitzero"` // false under watch
 	Invoked  string             `json:"invoked,omitzero"`  // upstream invoked: yes, no, unknown
 	Args     credentials.Digest `json:"args,omitzero"`     // keyed digest
+	Params   credentials.Digest `json:"params,omitzero"`   // keyed digest of all params, where more than arguments goes upstream
 	View     uint64             `json:"view,omitzero"`     // size of the registry log that the decision saw
 
 	Outcome string             `json:"outcome,omitzero"`
@@ -83,4 +84,6 @@ type Entry struct {
 	By     string `json:"by,omitzero"`     // surface.moved: first-sight, operator, registrant, wording
 	Act    string `json:"act,omitzero"`    // the operator's act, a compact token
 	Detail string `json:"detail,omitzero"` // ours, never an upstream's or an agent's words
+
+	Whole string `json:"-"` // what Params is the digest of; never written
 }

@@ -22,6 +22,7 @@ import (
 const (
 	ArgsContext   = "pratique/arguments/v1"
 	ResultContext = "pratique/result/v1"
+	ParamsContext = "pratique/params/v1"
 )
 
 const (
@@ -66,8 +67,8 @@ func (t Ticket) Index() uint64 { return t.index }
 func (l *Log) Spool() string { return l.spool.Name() }
 
 // Decided puts a decision on record, before its effect. It fills V, Type, At
-// (where zero), Call (where empty), N, Last and Args; the arguments, which may be
-// nil, go into the vault. With durable it returns once the entry survives a power
+// (where zero), Call (where empty), N, Last, Args and Params; the arguments, which
+// may be nil, go into the vault. With durable it returns once the entry survives a power
 // cut. An entry whose Outcome is set (a refusal) has no outcome to come.
 func (l *Log) Decided(ctx context.Context, e *registry.Entry, args []byte, durable bool) (Ticket, error) {
 	if err := ctx.Err(); err != nil {
@@ -91,6 +92,9 @@ func (l *Log) Decided(ctx context.Context, e *registry.Entry, args []byte, durab
 	e.Args = credentials.Digest{}
 	if args != nil {
 		e.Args = key.Digest(ArgsContext, args)
+	}
+	if e.Params = (credentials.Digest{}); e.Whole != "" {
+		e.Params = key.Digest(ParamsContext, []byte(e.Whole))
 	}
 	if err := l.vault.Put(now, e.Call, &key, args); err != nil {
 		return Ticket{}, fmt.Errorf("%w: %w", ErrVault, err)
