@@ -96,7 +96,7 @@ func TestCaseO08(t *testing.T) {
 		})
 	})
 	t.Run("c, reload", func(t *testing.T) {
-		scenes(t, both, func(s *scene) {
+		scenes(t, both[1:], func(s *scene) {
 			h := stage.New(s, s.way, tickets(), stage.Options{Rules: rulesO08})
 			a := s.started(h)
 			h.WriteRules("rules: [")

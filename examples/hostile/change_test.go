@@ -138,10 +138,10 @@ func (s *scene) changed(h *stage.House, a *mcptest.Agent, when string) {
 		before[w.tool] = h.Up.Executed(w.tool)
 	}
 	if when != "after a re-list" { // by then this agent was shown the new words
-		try(worded.tool, "changed", "not_shown")
+		try(worded.tool, "changed", "not_shown", "shut") // shut: a new launch, which was listed nothing
 	}
 	for _, w := range swaps {
-		try(w.tool, "changed", "not_shown")
+		try(w.tool, "changed", "not_shown", "shut")
 	}
 	listed := a.Tools()
 	for _, w := range swaps {
