@@ -17,6 +17,7 @@ import (
 // A core is what links of both kinds share: the table of open calls, and who
 // takes what the server sends.
 type core struct {
+	name   string    // of the upstream, for logs
 	hello  mcp.Hello // with a revision of its era
 	sink   gateway.Sink
 	b      *Bounds
@@ -37,6 +38,7 @@ type core struct {
 	welcome mcp.Welcome
 	last    int64 // the newest id
 	calls   map[int64]*call
+	agents  int                                // of the calls, those that are not our own
 	asked   map[mcp.ID]context.CancelCauseFunc // questions that are open
 	starts  []time.Time                        // of the last minute
 	rests   time.Time                          // no connection is made before
@@ -54,7 +56,8 @@ type call struct {
 	timer  *time.Timer // nil: lasts as long as whoever asked wants it
 	until  time.Time   // the end, whatever progress says
 	done   chan outcome
-	state  atomic.Int32 // waiting, sent or dropped
+	state  atomic.Int32           // waiting, sent or dropped
+	taken  atomic.Pointer[func()] // of a subscription: called once the server has taken it
 
 	// On HTTP:
 	notes int  // notifications so far
@@ -73,12 +76,12 @@ type outcome struct {
 	err error
 }
 
-func newCore(ctx context.Context, hello mcp.Hello, sink gateway.Sink, b *Bounds, n *counters, log *slog.Logger, now func() time.Time) *core {
+func newCore(ctx context.Context, name string, hello mcp.Hello, sink gateway.Sink, b *Bounds, n *counters, log *slog.Logger, now func() time.Time) *core {
 	if !hello.Revision.Known() {
 		hello.Revision = mcp.Latest
 	}
 	c := &core{
-		hello: hello, sink: sink, b: b, n: n, log: log, now: now,
+		name: name, hello: hello, sink: sink, b: b, n: n, log: log, now: now,
 		slots: make(chan struct{}, b.Questions), posts: make(chan struct{}, b.Questions), poke: make(chan struct{}, 1),
 		flow:  rate.NewLimiter(rate.Limit(b.Queue*2), b.Queue*4),
 		calls: map[int64]*call{}, asked: map[mcp.ID]context.CancelCauseFunc{},
@@ -139,8 +142,11 @@ func (l *core) open(ctx context.Context, x *gateway.Exchange, on any, limit time
 	if l.closed {
 		return nil, both(ErrClosed, ErrUnsent)
 	}
-	if x != nil && len(l.calls) >= l.b.Open {
-		return nil, both(ErrBusy, ErrUnsent)
+	if x != nil {
+		if l.agents >= l.b.Open {
+			return nil, both(ErrBusy, ErrUnsent)
+		}
+		l.agents++
 	}
 	l.last++
 	c.id = l.last
@@ -174,8 +180,19 @@ func (l *core) leave(c *call) {
 		c.timer.Stop()
 	}
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forget(c)
+}
+
+// forget is leave with mu held.
+func (l *core) forget(c *call) {
+	if l.calls[c.id] != c {
+		return
+	}
 	delete(l.calls, c.id)
-	l.mu.Unlock()
+	if c.x != nil {
+		l.agents--
+	}
 }
 
 // extend gives a call that showed progress its time again.
@@ -201,7 +218,7 @@ func (l *core) settle(id mcp.ID, on any, o outcome) *call {
 		l.n.orphans.Add(1)
 		return nil
 	}
-	delete(l.calls, n)
+	l.forget(c)
 	l.mu.Unlock()
 	c.done <- o // holds one, and nobody else finds the call any more
 	return c

@@ -40,6 +40,7 @@ type Endpoint struct {
 
 	budget atomic.Int64 // bytes that may yet be held of frames that are being read
 	links  *links
+	feeds  feeds
 	web    *http.Transport
 }
 
@@ -53,6 +54,7 @@ const idle = 4 * time.Second
 // user name, query and fragment. Its error is ErrOptions. Nothing is dialled yet.
 func NewEndpoint(name, address string, o *EndpointOptions) (*Endpoint, error) {
 	e := &Endpoint{name: name, links: newLinks()}
+	e.feeds.e = e
 	if o != nil {
 		e.o = *o
 	}
@@ -147,7 +149,7 @@ func (e *Endpoint) Place() gateway.Place { return e.place }
 // those that are gateway.ErrUnreachable.
 func (e *Endpoint) Connect(ctx context.Context, hello mcp.Hello, sink gateway.Sink) (gateway.Link, error) {
 	l := &endpointLink{
-		core: newCore(context.WithoutCancel(ctx), hello, sink, &e.o.Bounds, &e.n, e.o.Log, e.o.Now),
+		core: newCore(context.WithoutCancel(ctx), e.name, hello, sink, &e.o.Bounds, &e.n, e.o.Log, e.o.Now),
 		e:    e, cur: newCurrent[session](),
 	}
 	if !e.links.add(l) {

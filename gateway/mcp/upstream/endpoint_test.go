@@ -37,6 +37,7 @@ type web struct {
 	resumed atomic.Int32
 	revised string // protocolVersion of initialize
 	tool    func(w http.ResponseWriter, r *http.Request, f mcp.Frame)
+	listen  func(w http.ResponseWriter, r *http.Request, f mcp.Frame) // nil: what stream says
 }
 
 func newWeb(t testing.TB) *web {
@@ -94,6 +95,8 @@ func (s *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, f, `{"protocolVersion":"`+s.revised+`","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"web","version":"1"}}`)
 	case f.Method == "server/discover":
 		answer(w, f, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}}`)
+	case f.Method == "subscriptions/listen" && s.listen != nil:
+		s.listen(w, r, f)
 	case f.Method == "subscriptions/listen":
 		sse(w, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(f.ID)+`},"notifications":{}}}`)
 		if _, ok := mcp.Get(f.Params, "notifications", "resourceSubscriptions"); ok {
@@ -379,7 +382,9 @@ func TestEndpointAnswers(t *testing.T) {
 			w.WriteHeader(status)
 		}
 	}
-	l, _ := connect(t, s.endpoint(t, nil), legacy())
+	l, k := connect(t, s.endpoint(t, nil), legacy())
+	s.stream <- `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
+	k.want(t, "notifications/tools/list_changed") // the GET stream is there
 	for arg, want := range map[string]error{
 		"stream": nil, "never ends": nil, "gzip": nil, "gzip stream": nil, "20 MiB": nil, "others first": nil, "accepted": nil,
 		"bomb": upstream.ErrTooLarge, "bomb stream": upstream.ErrTooLarge, "64 MiB": upstream.ErrTooLarge, "64 MiB declared": upstream.ErrTooLarge,

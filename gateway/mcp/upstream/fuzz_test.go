@@ -47,7 +47,7 @@ func FuzzLines(f *testing.F) {
 		}
 		p := &Process{}
 		p.budget.Store(1 << 30)
-		l := &processLink{core: newCore(context.Background(), mcp.Hello{Revision: rev}, nobody{}, b, &p.n, slog.New(slog.DiscardHandler), time.Now), p: p, cur: newCurrent[pipe]()}
+		l := &processLink{core: newCore(context.Background(), "fuzz", mcp.Hello{Revision: rev}, nobody{}, b, &p.n, slog.New(slog.DiscardHandler), time.Now), p: p, cur: newCurrent[pipe]()}
 		l.welcome.Revision = rev
 		pp := &pipe{l: l, child: &child{}, out: make(chan outgoing, 1000), heard: make(chan struct{}), done: make(chan struct{})}
 		pp.ctx, pp.cancel = context.WithCancelCause(l.ctx)

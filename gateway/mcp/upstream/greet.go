@@ -67,33 +67,3 @@ func lists(method string) bool {
 	}
 	return false
 }
-
-// listening is what our own subscription asks for: changes of lists, as far as
-// the server tells of them; nil if it tells of none.
-func (l *core) listening(w mcp.Welcome) jsontext.Value {
-	var want []mcp.Member
-	for _, name := range []string{"tools", "prompts", "resources"} {
-		if v, _ := mcp.Get(w.Capabilities, name, "listChanged"); string(v) == "true" {
-			want = append(want, mcp.Member{Name: name + "ListChanged", Value: jsontext.Value("true")})
-		}
-	}
-	if want == nil {
-		return nil
-	}
-	return l.meta(mcp.Object(mcp.Member{Name: "notifications", Value: mcp.Object(want...)}))
-}
-
-// refusal is the error of a subscription's end: nil if the server refused it for
-// good, so that it is not asked for again.
-func refusal(f mcp.Frame, err error) error {
-	var status *StatusError
-	switch {
-	case err == nil && f.Shape == mcp.Failure:
-		return nil
-	case errors.As(err, &status) && status.Status < 500 && status.Status != 429 && status.Status != 408:
-		return nil
-	case err == nil:
-		return ErrLost
-	}
-	return err
-}

@@ -47,7 +47,7 @@ var passes = sync.OnceValue(func() *gate.Surface {
 	in := gate.Input{Complete: true, Shown: shown(d), Standing: labels.Pinned, Baseline: &gate.Baseline{Seen: true, Items: map[gate.Key]*gate.Accepted{}}}
 	keys := []gate.Key{{Kind: gate.Resource, Name: "file:///a"}}
 	for _, name := range strings.Fields(`echo crash silent big deep utf8 wrong flood ask askflood progress changed noise stderr child
-		noread change greet say stream broken resume never status redirect gzip bomb batch other longest`) {
+		noread change release greet say stream broken resume never status redirect gzip bomb batch other longest`) {
 		keys = append(keys, gate.Key{Kind: gate.Tool, Name: name})
 	}
 	for _, k := range keys {

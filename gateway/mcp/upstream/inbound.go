@@ -69,9 +69,8 @@ func (l *core) subscribed(f mcp.Frame, id jsontext.Value, on any) {
 	switch {
 	case c == nil:
 		l.n.dropped.Add(1)
-	case c.x == nil && f.Method == acknowledged:
 	case c.x == nil:
-		l.toSink(f)
+		l.ours(f, c)
 	default:
 		l.deliver(f, c)
 	}
@@ -84,13 +83,11 @@ func (l *core) streamed(f mcp.Frame, c *call) error {
 	case f.Method == cancelled:
 		l.withdraw(f, c.on)
 		return nil
+	case c.x == nil:
+		l.ours(f, c)
+		return nil
 	case changes(f.Method):
 		l.toSink(f)
-		return nil
-	case c.x == nil:
-		if f.Method != acknowledged {
-			l.toSink(f)
-		}
 		return nil
 	}
 	if c.timer != nil {
@@ -113,6 +110,16 @@ func (l *core) streamed(f mcp.Frame, c *call) error {
 	}
 	l.deliver(f, c)
 	return nil
+}
+
+// ours takes a notification that came for a request of our own.
+func (l *core) ours(f mcp.Frame, c *call) {
+	if taken := c.taken.Swap(nil); taken != nil {
+		(*taken)()
+	}
+	if f.Method != acknowledged {
+		l.toSink(f)
+	}
 }
 
 // deliver gives a notification to the exchange that it belongs to. Of a

@@ -141,7 +141,7 @@ func (p *Process) Place() gateway.Place { return p.place }
 // ErrEra and those that are gateway.ErrUnreachable.
 func (p *Process) Connect(ctx context.Context, hello mcp.Hello, sink gateway.Sink) (gateway.Link, error) {
 	l := &processLink{
-		core: newCore(context.WithoutCancel(ctx), hello, sink, &p.o.Bounds, &p.n, p.o.Log, p.o.Now),
+		core: newCore(context.WithoutCancel(ctx), p.name, hello, sink, &p.o.Bounds, &p.n, p.o.Log, p.o.Now),
 		p:    p, cur: newCurrent[pipe](),
 	}
 	if !p.links.add(l) {

@@ -51,8 +51,8 @@ func (l *processLink) begin(ctx context.Context) error {
 	l.welcome = w
 	l.mu.Unlock()
 	l.cur.set(pp)
-	if params := l.listening(w); l.modern() && params != nil {
-		l.spawn(func() { l.subscribe(pp, params) })
+	if wanted := l.claimed(w); wanted != nil {
+		l.spawn(func() { l.subscribe(pp, wanted) })
 	}
 	if !l.spawn(func() { l.watch(pp) }) {
 		pp.close(ErrClosed)
@@ -63,16 +63,8 @@ func (l *processLink) begin(ctx context.Context) error {
 
 // subscribe keeps a subscription to changes of lists open for as long as the
 // process lives.
-func (l *processLink) subscribe(pp *pipe, params jsontext.Value) {
-	c, err := l.open(pp.ctx, nil, pp, 0)
-	if err != nil {
-		return
-	}
-	f, err := pp.ask(c, mcp.Frame{Method: listen, Params: params})
-	if err := refusal(f, err); err != nil && pp.ctx.Err() == nil {
-		// Changes will not be told of any more: the freshness bound stands alone.
-		l.sink.Lost(ErrLost)
-	}
+func (l *processLink) subscribe(pp *pipe, wanted jsontext.Value) {
+	l.subscription(pp.ctx, pp, wanted, func(c *call, f mcp.Frame) (mcp.Frame, error) { return pp.ask(c, f) }, func() { l.sink.Lost(ErrLost) })
 }
 
 // watch waits for the end of a process, tells what that means, and starts

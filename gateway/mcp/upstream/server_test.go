@@ -93,6 +93,7 @@ func serve(in *os.File, out *os.File) {
 	}
 	r := bufio.NewReaderSize(in, 1<<20)
 	listening := ""
+	early := []mcp.Frame{} // calls that are about a subscription, before it is there
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
@@ -109,13 +110,29 @@ func serve(in *os.File, out *os.File) {
 		case "server/discover":
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"fixture","version":"1"}}}}`, f.ID)
 		case "subscriptions/listen":
+			if os.Getenv(role) == "refuses" {
+				say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, f.ID)
+				continue
+			}
 			listening = string(f.ID)
 			say(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{"toolsListChanged":true}}}`, f.ID)
+			for _, f := range early {
+				name, _ := mcp.GetString(f.Params, "name")
+				act(name, f, say, r, listening)
+			}
+			early = nil
 		case "tools/list":
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}],"got":%s}}`, f.ID, orNull(f.Params))
 		case "tools/call":
 			name, _ := mcp.GetString(f.Params, "name")
+			if listening == "" && (name == "change" || name == "release") {
+				early = append(early, f)
+				continue
+			}
 			act(name, f, say, r, listening)
+			if name == "release" {
+				listening = ""
+			}
 		case "notifications/cancelled":
 			fmt.Fprintf(os.Stderr, "cancelled %s\n", f.Params)
 		}
@@ -188,6 +205,9 @@ func act(name string, f mcp.Frame, say func(string, ...any), r *bufio.Reader, li
 		done()
 	case "change":
 		say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`, listening)
+		done()
+	case "release":
+		say(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":%[1]s}}}`, listening)
 		done()
 	case "noise":
 		say("starting up...\r\n\r\n\t \nError: {not json}\n\ufeff{}\n{\"half\":")

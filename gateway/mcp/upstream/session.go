@@ -67,10 +67,10 @@ func (l *endpointLink) begin(ctx context.Context) error {
 	l.mu.Unlock()
 	l.cur.set(s)
 	ok := true
-	if params := l.listening(w); !l.modern() {
+	if wanted := l.claimed(w); !l.modern() {
 		ok = l.spawn(func() { l.hear(s) })
-	} else if params != nil {
-		ok = l.spawn(func() { l.subscribe(s, params) })
+	} else if wanted != nil {
+		ok = l.spawn(func() { l.e.feeds.hear(l, wanted) })
 	}
 	if !ok {
 		s.cancel(ErrClosed)
@@ -98,28 +98,6 @@ func (l *endpointLink) lose(s *session) {
 			l.log.Warn("upstream session does not begin again", "upstream", l.e.name, "error", err)
 		}
 	})
-}
-
-// subscribe keeps a subscription to changes of lists open (modern era).
-func (l *endpointLink) subscribe(s *session, params jsontext.Value) {
-	for delay := l.b.Backoff; ; delay = min(2*delay, 30*time.Second) {
-		begun := l.now()
-		c, err := l.open(s.ctx, nil, s, 0)
-		if err != nil {
-			return
-		}
-		f, err := l.ask(s, c, mcp.Frame{Method: listen, Params: params}, nil)
-		if s.ctx.Err() != nil || refusal(f, err) == nil {
-			return
-		}
-		l.sink.Lost(ErrLost)
-		if l.now().Sub(begun) > time.Minute {
-			delay = l.b.Backoff
-		}
-		if !sleep(s.ctx, delay) {
-			return
-		}
-	}
 }
 
 // sleep waits; false: the ctx is done.
