@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"hash/maphash"
 	"strconv"
 	"strings"
 
@@ -60,6 +61,27 @@ type sweep struct {
 	values int      // and of texts that are paths
 	above  []string // folders above ours that were named
 	second bool     // of two looks: what is relative is held against above
+
+	seen map[uint64]int // sums of texts that came of another one → at which layer
+}
+
+var seed = maphash.MakeSeed()
+
+// before tells whether a text came up already with as many layers left: encodings
+// undone in another order mostly end in the same text.
+func (s *sweep) before(v string, layer int) bool {
+	if layer == 0 {
+		return false
+	}
+	sum := maphash.String(seed, v)
+	if at, ok := s.seen[sum]; ok && at <= layer {
+		return true
+	}
+	if s.seen == nil {
+		s.seen = map[uint64]int{}
+	}
+	s.seen[sum] = layer
+	return false
 }
 
 func newSweep(g *guard) *sweep { return &sweep{g: g, left: maxLookup, values: maxValues} }
@@ -156,7 +178,7 @@ func (s *sweep) member(d *jsontext.Decoder, pair *pairing, layer int) (found, ok
 
 // text looks at one text in all its readings.
 func (s *sweep) text(v string, layer int) bool {
-	if s == nil || len(v) < 2 {
+	if s == nil || len(v) < 2 || s.before(v, layer) {
 		return false
 	}
 	if s.plain(v) {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/labels/policy"
@@ -136,6 +137,23 @@ func TestOwnGuardHoldsInEveryProfile(t *testing.T) {
 		if n := len(u.did); n != 0 {
 			t.Errorf("%s: %d calls were executed", profile, n)
 		}
+	}
+}
+
+// TestOwnGuardCost: text made to be read in many ways costs no more than a few of
+// them; a request may have 16 MiB of it (RULES.md 40).
+func TestOwnGuardCost(t *testing.T) {
+	g := newGuard(Own{Data: "/srv/own-data", Listeners: []string{"127.0.0.1:7070"}, Home: "/home/u"}, "/nowhere", true)
+	s := newSweep(g)
+	if s.text(strings.Repeat(`%2525252541\\\\\\\\x41é `, 100), 0) {
+		t.Error("it names nothing of ours")
+	}
+	if len(s.seen) > 60 {
+		t.Errorf("read in %d ways", len(s.seen))
+	}
+	begun := time.Now()
+	if g.names([]byte(q(strings.Repeat(":7070 ", 1<<16)))) || time.Since(begun) > 2*time.Second {
+		t.Errorf("ports alone: %v", time.Since(begun))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // addListeners takes host:port of our listeners, or URLs of them.
@@ -30,6 +31,15 @@ func (g *guard) addListeners(list []string) {
 	}
 }
 
+// hostname is this machine's own, asked for once.
+var hostname = sync.OnceValue(func() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name
+})
+
 // here stands for every spelling of this machine.
 const here = "localhost"
 
@@ -48,7 +58,7 @@ func canonicalHost(h string) string {
 	if err != nil {
 		v, ok := inetAton(h)
 		if !ok {
-			if name, err := os.Hostname(); err == nil && strings.EqualFold(name, h) {
+			if name := hostname(); name != "" && strings.EqualFold(name, h) {
 				return here
 			}
 			return h
