@@ -67,7 +67,7 @@ func (o upOutput) show(w io.Writer) {
 
 // gcPercent lets the heap grow further than by default before it is collected: of
 // a call nothing lives on, and what does live on is small.
-const gcPercent = 300
+const gcPercent = 200
 
 func up(c *call) (any, error) {
 	cfg, err := c.config()

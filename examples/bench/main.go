@@ -5,7 +5,10 @@
 //
 //	go run ./examples/bench [-calls 6000] [-rounds 3]
 //
-// The upstream is a Go SDK server with an echo tool, stateless, over loopback.
+// The upstream is a Go SDK server with an echo tool, stateless, over loopback. Its
+// lists say that they are good for a minute, so that the gateway's own bound of 2 s
+// holds. Left alone the SDK says ttlMs 0, which makes the gateway list before and
+// after every call whatever its own bound: that has a row of its own.
 // Rounds take turns between the ways, so that a noisy machine is noisy for all.
 package main
 
@@ -31,9 +34,10 @@ func main() {
 	calls := flag.Int("calls", 6000, "calls in each measurement")
 	rounds := flag.Int("rounds", 3, "rounds; the median is shown")
 	upstream := flag.Int("upstream", 0, "be the upstream, with this many tools")
+	ttl := flag.Int("ttl", 60_000, "ttlMs of the upstream's lists")
 	flag.Parse()
 	if *upstream > 0 {
-		serve(*upstream)
+		serve(*upstream, *ttl)
 		return
 	}
 	if err := run(*calls, *rounds); err != nil {
@@ -47,8 +51,10 @@ type text struct {
 }
 
 // serve is the upstream: an echo tool, and others that only stand in the list.
-func serve(tools int) {
-	s := mcp.NewServer(&mcp.Implementation{Name: "bench", Version: "1"}, nil)
+func serve(tools, ttl int) {
+	s := mcp.NewServer(&mcp.Implementation{Name: "bench", Version: "1"}, &mcp.ServerOptions{
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.TTLMs = ttl },
+	})
 	echo := func(_ context.Context, _ *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: in.Text}}}, nil, nil
 	}
@@ -143,11 +149,18 @@ func run(calls, rounds int) error {
 		return err
 	}
 	defer up.stop()
+	stale, err := start(self, "-upstream", "1", "-ttl", "0")
+	if err != nil {
+		return err
+	}
+	defer stale.stop()
 	ways := []*way{{name: "direct", url: up.first}}
-	for _, g := range []struct{ name, more string }{
-		{"gateway", ""}, {"gateway, list before each call", "gateway: {freshness: 0s}\n"},
+	for _, g := range []struct{ name, url, more string }{
+		{"gateway", up.first, ""},
+		{"gateway, list before each call", up.first, "gateway: {freshness: 0s}\n"},
+		{"gateway, upstream's ttlMs is 0", stale.first, ""},
 	} {
-		p, url, err := gateway(bin, dir, strings.ReplaceAll(g.name, " ", "-"), up.first, g.more)
+		p, url, err := gateway(bin, dir, strings.Map(letters, g.name), g.url, g.more)
 		if err != nil {
 			return err
 		}
@@ -165,6 +178,14 @@ func run(calls, rounds int) error {
 	}
 	report(os.Stdout, ways)
 	return memory(bin, dir, self)
+}
+
+// letters makes a file's name.
+func letters(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+		return r
+	}
+	return '-'
 }
 
 // memory shows what the gateway holds with 5,000 tools listed.

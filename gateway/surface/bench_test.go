@@ -12,7 +12,7 @@ import (
 	"github.com/pratique-dev/pratique/quarantine/gate"
 )
 
-// BenchmarkDecision is the surface's part of a call: look, current, pass. It
+// BenchmarkDecision is the surface's part of a call: look, admit, spend. It
 // must not grow with the number of tools.
 func BenchmarkDecision(b *testing.B) {
 	for _, n := range []int{10, 1_000, 100_000} {
@@ -34,10 +34,7 @@ func BenchmarkDecision(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if e, err = k.Current(ctx, e); err != nil {
-					b.Fatal(err)
-				}
-				p, err := k.Pass(e, "tools/call", params)
+				p, err := k.Admit(ctx, e, "tools/call", params)
 				if err != nil {
 					b.Fatal(err)
 				}
