@@ -179,7 +179,7 @@ func (e *exchange) list(l List, member string) {
 	items, next := cutPage(l, items, page)
 	var cacheable []any
 	if e.modern {
-		cacheable = []any{"ttlMs", JSON("0"), "cacheScope", quote("public")}
+		cacheable = []any{"ttlMs", JSON(strconv.Itoa(l.TTLMs)), "cacheScope", quote("public")}
 	}
 	e.result(object(append([]any{member, array(items), "nextCursor", next}, cacheable...)...))
 }

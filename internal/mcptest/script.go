@@ -43,6 +43,7 @@ type List struct {
 	Gate    string `json:",omitzero"` // pages wait until it is open (Upstream.Open)
 	From    int    `json:",omitzero"` // the first page, from 0, that Gate and DelayMs hold for
 	DelayMs int    `json:",omitzero"`
+	TTLMs   int    `json:",omitzero"` // ttlMs in the modern era; 0: who asks is to list before each use
 	Answer  Answer `json:",omitzero"` // Raw, Error, Silent, WrongID, Deep or Big in place of a page, from page From on
 }
 

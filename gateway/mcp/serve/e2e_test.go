@@ -19,6 +19,7 @@ import (
 	"github.com/pratique-dev/pratique/gateway"
 	"github.com/pratique-dev/pratique/gateway/mcp/upstream"
 	"github.com/pratique-dev/pratique/gateway/surface"
+	"github.com/pratique-dev/pratique/internal/mcptest"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine/inspect"
 	"github.com/pratique-dev/pratique/registry"
@@ -31,6 +32,7 @@ import (
 const asServer = "SERVE_TEST_AS_SERVER"
 
 func TestMain(m *testing.M) {
+	mcptest.Main() // it may be a scripted server
 	if os.Getenv(asServer) != "" {
 		if err := fixture(new(executions)).Run(context.Background(), &sdk.StdioTransport{}); err != nil {
 			os.Exit(1)
@@ -122,6 +124,12 @@ func (oneAgent) Fresh() (uint64, error) { return 1, nil }
 // realGateway is a gateway with all that it stands on, in a folder of its own.
 func realGateway(t testing.TB, up gateway.Upstream, rules ...string) *gateway.Gateway {
 	t.Helper()
+	return gatewayWithin(t, up, 0, rules...)
+}
+
+// gatewayWithin is one with a freshness bound of its own; 0 is the default.
+func gatewayWithin(t testing.TB, up gateway.Upstream, fresh time.Duration, rules ...string) *gateway.Gateway {
+	t.Helper()
 	dir := t.TempDir()
 	must := func(err error) {
 		t.Helper()
@@ -145,7 +153,7 @@ func realGateway(t testing.TB, up gateway.Upstream, rules ...string) *gateway.Ga
 	}
 	at := up.Place().Origin.String()
 	g, err := gateway.New(gateway.Options{Upstream: up, Agents: oneAgent{}, Runs: rs, Record: log, Policy: decide,
-		Surfaces: gateway.Surfaces{Baseline: surface.Store(base, at)}, Inspector: inspect.New(), Keys: ring,
+		Surfaces: gateway.Surfaces{Baseline: surface.Store(base, at), Limits: surface.Limits{Freshness: fresh}}, Inspector: inspect.New(), Keys: ring,
 		Issuer: "http://127.0.0.1:1", Profile: policy.Personal, Own: gateway.Own{Data: dir}})
 	must(err)
 	t.Cleanup(func() {
