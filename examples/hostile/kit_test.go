@@ -43,7 +43,7 @@ func (s *scene) tally(r row) {
 	}
 }
 
-// TestTable comes last (files are tested in the order of their names) and prints what the others did.
+// printTable prints what the other tests did, or writes it where main wants it.
 func printTable(t *testing.T) {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
