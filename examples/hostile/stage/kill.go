@@ -1,6 +1,5 @@
 package stage
 
-
 // Kill ends up with SIGKILL, as a power cut does, and waits until it is gone.
 func (h *House) Kill() {
 	h.t.Helper()
@@ -12,4 +11,3 @@ func (h *House) Kill() {
 
 // Pid is the process of up.
 func (h *House) Pid() int { return h.up.cmd.Process.Pid }
-
