@@ -1,7 +1,6 @@
 package decisions
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pratique-dev/pratique/credentials"
@@ -45,7 +43,7 @@ type Log struct {
 	mu     sync.Mutex // guards what follows, and the order of entries
 	past   past
 	closed bool
-	buf    bytes.Buffer
+	buf    []byte
 	ids    *ulid.MonotonicEntropy
 }
 
@@ -135,11 +133,11 @@ func (l *Log) write(e *registry.Entry) (uint64, error) {
 	e.Name, e.Detail = cut(e.Name, maxName), cut(e.Detail, maxDetail)
 	c := l.past.next(e.Run)
 	e.N, e.Last = c.n, c.last
-	l.buf.Reset()
-	if err := json.MarshalWrite(&l.buf, e, json.Deterministic(true)); err != nil {
+	record, err := appendEntry(l.buf[:0], e)
+	if l.buf = record; err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrEntry, err)
 	}
-	index, err := l.spool.Append(l.buf.Bytes())
+	index, err := l.spool.Append(record)
 	if err != nil {
 		return 0, translate(err)
 	}
