@@ -88,7 +88,9 @@ func heard(ctx context.Context, t *testing.T, cs *sdk.ClientSession, server *mcp
 	for shut := false; !shut; {
 		server.Changed()
 		r := call("swapped")
-		shut = r.IsError
+		if shut = r.IsError; shut && !strings.Contains(r.Content[0].(*sdk.TextContent).Text, "(changed)") {
+			t.Fatalf("refused, and not since it changed: %s", r.Content[0].(*sdk.TextContent).Text)
+		}
 	}
 	ran = server.Executed("swapped")
 	if r := call("swapped"); !r.IsError || server.Executed("swapped") != ran {
