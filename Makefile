@@ -67,7 +67,7 @@ fuzz:
 # Soaks, thousand-fold changes, hundreds of kills.
 long: export PRATIQUE_NPM =
 long:
-	$(GO) test -tags long -timeout 40m ./...
+	$(GO) test -tags long -skip Soak -timeout 40m ./...
 
 # Outside judges: Tessera's fsck on the served log, a linter on the OpenAPI
 # document.

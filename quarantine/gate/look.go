@@ -57,12 +57,19 @@ func (s *Surface) towards(e *Entry) error {
 // once it has listed, the same call may go through.
 var ErrUnlisted = fmt.Errorf("%w, which has listed nothing of the kind yet", ErrNotShown)
 
+// maxUnlisted is how many items Unlisted asks for: each may be a look at a file,
+// and a call of an unknown name must not cost more the larger the surface is.
+const maxUnlisted = 16
+
 // Unlisted tells whether this agent was listed nothing of the kind although there
 // is something to list: whatever it names, it has to list first, and may then try
 // again. It is the same for every name, and so tells nothing of any.
 func (s *Surface) Unlisted(kind Kind) bool {
-	some := false
+	some := 0
 	for i := range s.entries {
+		if some == maxUnlisted {
+			break
+		}
 		e := &s.entries[i]
 		if e.Kind != kind || e.Listed != policy.Cleared {
 			continue
@@ -73,9 +80,9 @@ func (s *Surface) Unlisted(kind Kind) bool {
 		if _, ok, err := s.in.Shown.Shown(e.Key); ok || err != nil {
 			return false
 		}
-		some = true
+		some++
 	}
-	return some && s.Complete()
+	return some > 0 && s.Complete()
 }
 
 // Cleared finds an item as Look does, for what may be used once it is cleared,
