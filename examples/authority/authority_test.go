@@ -255,19 +255,22 @@ func TestCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := filepath.Join(stage.New(t, stage.HTTPHTTP, script(), stage.Options{}).Data, "operator.jwk") // of a registry of its own
-	for _, k := range []string{key, own} {
+	for k, want := range map[string]int{key: 4, own: 7} {                                              // no key at all; a key of nobody's: refused
+
 		for _, args := range [][]string{
 			{"agents", "list"}, {"agents", "new", "--name", "x", "--profile", "watch"}, {"agents", "revoke", "--id", "agt_01KBA0000000000000000000AA"},
-			{"tools", "condemn", "--tool", "tool_01KBA0000000000000000000AA", "--reason", "x"}, {"tools", "release", "--tool", "tool_01KBA0000000000000000000AA", "--reason", "x"},
-			{"principals", "enrol", "--id", "prn_01KBA0000000000000000000AA"}, {"keys", "rotate", "--role", "label"}, {"topology", "contests"},
+			{"tools", "condemn", "--tool", "tool_01KBA0000000000000000000AA", "--reason", "x", "--yes"}, {"tools", "release", "--tool", "tool_01KBA0000000000000000000AA", "--reason", "x", "--digest", "sha-256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"},
+			{"principals", "enrol", "--id", "prn_" + strings.Repeat("A", 43), "--origin", "https://shop.example.test"}, {"keys", "rotate", "--role", "label"},
 		} {
-			if out, _, code := h.Run(append(args, "--registry", base(t, h), "--key", k, "--json")...); code == 0 {
-				t.Errorf("pratique %q with an agent's credential: %s", args, out)
+			out, errs, code := h.Run(append(args, "--registry", base(t, h), "--key", k, "--json")...)
+			if code != want {
+				t.Errorf("pratique %q with an agent's credential: %d: %s%s", args, code, out, errs)
 			}
 		}
 		for _, args := range [][]string{{"surface", "accept", "--data", h.Data, "--all", "--yes"}} {
-			if out, _, code := h.Run(append(args, "--key", k, "--json")...); code == 0 {
-				t.Errorf("pratique %q with an agent's credential: %s", args, out)
+			out, errs, code := h.Run(append(args, "--key", k, "--json")...)
+			if code != want {
+				t.Errorf("pratique %q with an agent's credential: %d: %s%s", args, code, out, errs)
 			}
 		}
 	}
