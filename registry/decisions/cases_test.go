@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,7 +146,20 @@ func TestCaseO18Decisions(t *testing.T) {
 	})
 }
 
-const childFolder = "PRATIQUE_DECISIONS_CHILD"
+const (
+	childFolder = "PRATIQUE_DECISIONS_CHILD"
+	childRolls  = "PRATIQUE_DECISIONS_ROLLS"
+	childWaits  = "PRATIQUE_DECISIONS_WAITS=1"
+)
+
+// rolling are options with which 800 entries take several spools, or one.
+func rolling(yes bool) decisions.Options {
+	o := decisions.Options{Segment: segment}
+	if yes {
+		o.Roll = segment
+	}
+	return o
+}
 
 // TestMain becomes a caller in a process of its own where a test asks for it.
 func TestMain(m *testing.M) {
@@ -161,11 +176,12 @@ func TestMain(m *testing.M) {
 // callFor makes 400 calls from 8 goroutines, and prints each as it is let
 // through and as it ends.
 func callFor(data string) error {
-	l, err := decisions.Open(data, decisions.Options{Segment: segment})
+	l, err := decisions.Open(data, rolling(os.Getenv(childRolls) != ""))
 	if err != nil {
 		return err
 	}
 	fmt.Println("open", l.Spool())
+	_, _ = os.Stdin.Read(make([]byte, 1)) // until nobody has us wait
 	errs := make(chan error, 8)
 	for g := range 8 {
 		go func() {
@@ -195,18 +211,24 @@ func callFor(data string) error {
 
 type child struct {
 	cmd   *exec.Cmd
+	in    io.Closer // of one that waits after it is open
 	lines *bufio.Scanner
 	said  map[string]string // call: the latest word on it
 	n     int
 }
 
-func startChild(t *testing.T, data string) *child {
+func startChild(t *testing.T, data string, env ...string) *child {
 	t.Helper()
 	c := &child{cmd: exec.Command(os.Args[0]), said: map[string]string{}}
-	c.cmd.Env = append(os.Environ(), childFolder+"="+data)
+	c.cmd.Env = append(append(os.Environ(), childFolder+"="+data), env...)
 	out, err := c.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if slices.Contains(env, childWaits) {
+		if c.in, err = c.cmd.StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -240,7 +262,13 @@ func (c *child) read(t *testing.T, n int) bool {
 // every call is there, no chain is broken, nobody is called a liar.
 func TestCaseO19Decisions(t *testing.T) {
 	data := t.TempDir()
-	a, b := startChild(t, data), startChild(t, data)
+	a, b := startChild(t, data, childWaits), startChild(t, data, childWaits)
+	for _, c := range []*child{a, b} {
+		c.read(t, 1)
+		defer c.in.Close()
+	}
+	a.in.Close() // once both have their spools
+	b.in.Close()
 	b.read(t, 100)
 	if err := b.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,10 @@
 // chain (RULES.md 28, 29).
 //
 // Nothing is pruned: a spool stays, and one that is gone stops the start once it
-// is anchored. A process whose spool reaches its quota lets no call through any
-// more; the next process continues a small one or begins its own. Values in the
+// is anchored. A process whose spool is full begins another; calls end in the
+// spool that they began in, and a run's numbers go on over both. Once the spools of
+// the folder reach their quota no call is let through any more; what one agent may
+// fill of it on one day is for the caller to ask (Log.Spent). Values in the
 // vault go when their retention is over. Anchors name what was durable at most
 // seconds ago: entries cut off the end of a spool that no anchor and no orderly
 // end covers do not show.
@@ -29,7 +31,7 @@ import (
 
 // Errors of a log. On each of them the caller denies.
 var (
-	ErrFull    = errors.New("decisions: the spool has reached its quota")
+	ErrFull    = errors.New("decisions: the spools have reached their quota")
 	ErrStopped = errors.New("decisions: the spool could not be written, and is stopped for good")
 	ErrClosed  = errors.New("decisions: closed")
 	ErrMany    = errors.New("decisions: too many calls are open")
@@ -44,13 +46,17 @@ var (
 const (
 	DefaultRetention = 30 * 24 * time.Hour
 	DefaultOpen      = 1 << 14
+	DefaultTotal     = 16 << 30
+	DefaultRoll      = 64 << 20
 )
 
 // Options of a log. The zero value takes the defaults.
 type Options struct {
 	Now       func() time.Time // nil: time.Now
 	Rand      io.Reader        // nil: crypto/rand
-	Quota     int64            // bytes of this process's spool; 0: 1 GiB
+	Total     int64            // bytes of all spools of the folder, beyond which none is begun; 0: 16 GiB
+	Roll      int64            // bytes of a spool, beyond which this process begins another; 0: 64 MiB
+	Quota     int64            // bytes of all spools that this process begins or continues; 0: as Total
 	Segment   int64            // bytes of a segment; 0: 4 MiB
 	Retention time.Duration    // of values in the vault; 0: 30 days
 	Open      int              // calls open at once; 0: 16,384

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/oklog/ulid/v2"
@@ -34,22 +36,38 @@ const (
 // A Log is this process's part of the decision log. Its methods may be called
 // by several goroutines at once.
 type Log struct {
-	o     Options
-	data  string
-	keys  keys
-	spool *spool.Spool
-	vault *vault.Vault
+	o    Options
+	data string
+	keys keys
 
-	mu     sync.Mutex // guards what follows, and the order of entries
-	past   past
-	closed bool
-	buf    []byte
-	ids    *ulid.MonotonicEntropy
+	shares *vault.Shares
+
+	turn    sync.RWMutex // before mu; for reading: the current part stays the current one
+	name    string       // of a spool that is yet to be made; turn is held
+	refused error        // why no new spool could be begun; turn is held
+	asked   time.Time    // and when
+
+	mu      sync.Mutex // guards what follows, and the order of entries
+	cur     *part
+	older   []*part  // left when their last open call ends
+	final   []Anchor // heads of the parts that were left
+	pending int      // entries that have a place in cur and are not written
+	own     int64    // bytes of the parts before cur
+	broken  error    // a part before cur could not be synced
+	endErr  error    // of leaving parts
+	ends    sync.WaitGroup
+	closed  bool
+	buf     []byte
+	ids     *ulid.MonotonicEntropy
+	day     int64 // since the epoch
+	spent   map[credentials.AgentID]int64
+	share   int64
 }
 
 // A Ticket joins a call's outcome to its decision. The zero Ticket is of no
 // call.
 type Ticket struct {
+	part  *part
 	call  string
 	index uint64
 	key   vault.EntryKey
@@ -61,8 +79,22 @@ func (t Ticket) Call() string { return t.call }
 // Index is the place of the decision in its spool.
 func (t Ticket) Index() uint64 { return t.index }
 
-// Spool is the name of this log's spool: spool_ and a ULID.
-func (l *Log) Spool() string { return l.spool.Name() }
+// Spool is the name of the spool of the decision, and of its outcome.
+func (t Ticket) Spool() string {
+	if t.part == nil {
+		return ""
+	}
+	return t.part.spool.Name()
+}
+
+// Spool is the name of the spool that new calls go to: spool_ and a ULID.
+func (l *Log) Spool() string { return l.current().spool.Name() }
+
+func (l *Log) current() *part {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cur
+}
 
 // Decided puts a decision on record, before its effect. It fills V, Type, At
 // (where zero), Call (where empty), N, Last, Args and Params; the arguments, which
@@ -94,54 +126,61 @@ func (l *Log) Decided(ctx context.Context, e *registry.Entry, args []byte, durab
 	if e.Params = (credentials.Digest{}); e.Whole != "" {
 		e.Params = key.Digest(ParamsContext, []byte(e.Whole))
 	}
-	if err := l.vault.Put(now, e.Call, &key, args); err != nil {
-		return Ticket{}, fmt.Errorf("%w: %w", ErrVault, err)
-	}
-	index, err := l.decide(e)
+	t, err := l.decide(now, e, &key, args)
 	if err != nil {
 		return Ticket{}, err
 	}
 	if durable {
-		if err := l.spool.Sync(index + 1); err != nil {
+		if err := t.part.spool.Sync(t.index + 1); err != nil {
 			return Ticket{}, translate(err)
 		}
 	}
-	return Ticket{call: e.Call, index: index, key: key}, nil
+	return t, nil
 }
 
-// decide writes a decision, if its outcome will find room too.
-func (l *Log) decide(e *registry.Entry) (uint64, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, again := l.past.open[e.Call]; again {
-		return 0, fmt.Errorf("%w: the call is open already", ErrEntry)
+// decide keeps the arguments and writes a decision, if its outcome will find room
+// in the same spool.
+func (l *Log) decide(now time.Time, e *registry.Entry, key *vault.EntryKey, args []byte) (Ticket, error) {
+	if err := l.enter(true); err != nil {
+		return Ticket{}, err
 	}
-	if len(l.past.open) >= l.o.Open {
-		return 0, ErrMany
+	p := l.cur // until exit
+	if err := p.vault.PutOf(now, string(e.Agent), e.Call, key, args); err != nil {
+		return Ticket{}, errors.Join(fmt.Errorf("%w: %w", ErrVault, err), l.exit(nil))
 	}
-	if l.spool.Room() < int64(len(l.past.open)+2)*reserve {
-		return 0, ErrFull
-	}
-	return l.write(e)
+	t := Ticket{part: p, call: e.Call, key: *key}
+	err := l.exit(func() (err error) {
+		for _, o := range l.live() {
+			if _, again := o.past.open[e.Call]; again {
+				return fmt.Errorf("%w: the call is open already", ErrEntry)
+			}
+		}
+		t.index, err = l.write(p, e)
+		return err
+	})
+	return t, err
 }
 
-// write numbers, encodes and appends an entry. mu is held.
-func (l *Log) write(e *registry.Entry) (uint64, error) {
+// write numbers, encodes and appends an entry to a part. mu is held.
+func (l *Log) write(p *part, e *registry.Entry) (uint64, error) {
 	if l.closed {
 		return 0, ErrClosed
 	}
 	e.Name, e.Detail = cut(e.Name, maxName), cut(e.Detail, maxDetail)
-	c := l.past.next(e.Run)
+	c := p.past.next(e.Run)
 	e.N, e.Last = c.n, c.last
 	record, err := appendEntry(l.buf[:0], e)
 	if l.buf = record; err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrEntry, err)
 	}
-	index, err := l.spool.Append(record)
+	index, err := p.spool.Append(record)
 	if err != nil {
 		return 0, translate(err)
 	}
-	_ = l.past.take(index, e) // its counts are those of next
+	_ = p.past.take(index, e) // its counts are those of next
+	if e.Agent != "" && l.spent != nil {
+		l.spent[e.Agent] += int64(len(record))
+	}
 	return index, nil
 }
 
@@ -159,7 +198,10 @@ func (l *Log) Finished(t Ticket, e *registry.Entry, result []byte) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	o, ok := l.past.open[t.call]
+	if t.part == nil || t.part != l.cur && !slices.Contains(l.older, t.part) {
+		return ErrTicket
+	}
+	o, ok := t.part.past.open[t.call]
 	if !ok || t.call == "" || o.index != t.index {
 		return ErrTicket
 	}
@@ -167,7 +209,10 @@ func (l *Log) Finished(t Ticket, e *registry.Entry, result []byte) error {
 	if e.Agent == "" {
 		e.Agent = o.agent
 	}
-	_, err := l.write(e)
+	_, err := l.write(t.part, e)
+	if err == nil {
+		l.end(t.part)
+	}
 	return err
 }
 
@@ -180,13 +225,13 @@ func (l *Log) Note(e *registry.Entry) error {
 	if e.At == 0 {
 		e.At = l.o.Now().UnixMilli()
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.spool.Room() < int64(len(l.past.open)+2)*reserve {
-		return ErrFull
+	if err := l.enter(false); err != nil {
+		return err
 	}
-	_, err := l.write(e)
-	return err
+	return l.exit(func() error {
+		_, err := l.write(l.cur, e)
+		return err
+	})
 }
 
 // NewCall draws the id of a call: call_ and a ULID.
@@ -209,55 +254,86 @@ func (l *Log) newULID() string {
 
 // KeepPolicy keeps the text of a policy for replay, by the digest that entries
 // name it with. Keeping it again costs nothing.
-func (l *Log) KeepPolicy(d credentials.Digest, text []byte) error { return l.vault.PutPolicy(d, text) }
+func (l *Log) KeepPolicy(d credentials.Digest, text []byte) error {
+	return l.current().vault.PutPolicy(d, text)
+}
 
 // Sync returns once everything written so far survives a power cut.
-func (l *Log) Sync() error { return translate(l.spool.Sync(0)) }
-
-// Anchor commits to what is written, once that survives a power cut: an anchor
-// never says more than a crash can leave.
-func (l *Log) Anchor() (Anchor, error) {
-	h := l.spool.Head()
-	if h.Size == 0 {
-		return Anchor{Spool: l.Spool()}, nil
+func (l *Log) Sync() error {
+	l.mu.Lock()
+	live := l.live()
+	l.mu.Unlock()
+	for _, p := range live {
+		if err := p.spool.Sync(p.spool.Size()); err != nil {
+			return translate(err)
+		}
 	}
-	if err := l.spool.Sync(h.Size); err != nil {
+	return nil
+}
+
+// Anchor commits to what is written in the current spool, once that survives a
+// power cut: an anchor never says more than a crash can leave.
+func (l *Log) Anchor() (Anchor, error) {
+	s := l.current().spool
+	h := s.Head()
+	if h.Size == 0 {
+		return Anchor{Spool: s.Name()}, nil
+	}
+	if err := s.Sync(h.Size); err != nil {
 		return Anchor{}, translate(err)
 	}
-	return anchorOf(l.Spool(), h), nil
+	return anchorOf(s.Name(), h), nil
 }
 
 func anchorOf(name string, h spool.Head) Anchor {
 	return Anchor{Spool: name, Size: h.Size, Root: h.Root, Chain: h.Chain}
 }
 
-// Run is how many entries of a run this spool has.
+// Run is the number of a run's latest entry that is or, when open calls end, will
+// be written.
 func (l *Log) Run(run string) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.past.runs[run].n
+	return l.cur.past.next(run).n - 1
 }
 
 // Open is how many calls are open.
 func (l *Log) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.past.open)
+	return l.opened()
 }
 
 // Err is why the log is stopped, or nil.
-func (l *Log) Err() error { return translate(l.spool.Err()) }
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken != nil {
+		return l.broken
+	}
+	return translate(l.cur.spool.Err())
+}
 
 // Close syncs and ends the log. Calls that are open then are lost: whoever
 // claims the spool next says so.
 func (l *Log) Close() error {
+	l.turn.Lock()
+	defer l.turn.Unlock()
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
+	closed := l.closed
+	l.closed = true
+	l.mu.Unlock()
+	if closed {
 		return nil
 	}
-	l.closed = true
-	return errors.Join(l.leave(l.spool, &l.past), l.vault.Close())
+	l.ends.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.endErr
+	for _, p := range l.older { // with calls open
+		err = errors.Join(err, l.leave(p, true))
+	}
+	return errors.Join(err, l.leave(l.cur, false))
 }
 
 // cut bounds a text in bytes, at a character, and keeps it valid.

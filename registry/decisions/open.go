@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -20,9 +19,9 @@ import (
 	"github.com/pratique-dev/pratique/registry/vault"
 )
 
-// claimUpTo bounds the spool that is continued rather than a new one begun: a
-// start reads all of what it continues.
-const claimUpTo = 64 << 20
+// lostRoom bounds a spool that is opened only to say what was lost in it: what
+// it was bounded by before does not keep that from being said.
+const lostRoom = 1 << 40
 
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
@@ -31,11 +30,18 @@ func (o Options) withDefaults() Options {
 	if o.Rand == nil {
 		o.Rand = rand.Reader
 	}
-	if o.Quota == 0 {
-		o.Quota = spool.DefaultQuota
+	if o.Total == 0 {
+		o.Total = DefaultTotal
+	}
+	if o.Roll == 0 {
+		o.Roll = DefaultRoll
+	}
+	o.Roll = min(o.Roll, o.Total)
+	if o.Quota > 0 {
+		o.Roll = min(o.Roll, o.Quota)
 	}
 	if o.Segment == 0 {
-		o.Segment = min(spool.DefaultSegment, o.Quota)
+		o.Segment = min(spool.DefaultSegment, o.Roll)
 	}
 	if o.Open == 0 {
 		o.Open = DefaultOpen
@@ -52,6 +58,7 @@ func (o Options) withDefaults() Options {
 func Open(data string, o Options) (_ *Log, err error) {
 	l := &Log{o: o.withDefaults(), data: data}
 	l.ids = ulid.Monotonic(l.o.Rand, 0)
+	l.shares = &vault.Shares{}
 	if l.keys, err = makeKeys(data, l.o.Rand); err != nil {
 		return nil, err
 	}
@@ -62,34 +69,23 @@ func Open(data string, o Options) (_ *Log, err error) {
 		return nil, err
 	}
 	defer func() {
-		if err != nil && l.spool != nil {
-			l.spool.Close()
+		if err != nil && l.cur != nil {
+			l.cur.spool.Close()
 		}
 	}()
 	if err := l.adoptAll(); err != nil {
 		return nil, err
 	}
-	if l.spool == nil {
-		if err := l.begin(); err != nil {
-			return nil, err
-		}
+	if l.cur == nil {
+		l.cur, err = l.begin()
+	} else {
+		err = l.equip(l.cur)
 	}
-	l.vault, err = vault.Open(vaultDir(data), vault.Options{
-		Key: l.keys.vault, Owner: l.spool.Name(), Retention: l.o.Retention, Rand: l.o.Rand})
-	return l, err
-}
-
-// begin makes a spool of this process's own. Another that starts at the same time
-// may take the new folder for a dead one's: then that is its.
-func (l *Log) begin() error {
-	for {
-		sp, p, err := l.openSpool(spoolPrefix + l.newULID())
-		if errors.Is(err, spool.ErrInUse) {
-			continue
-		}
-		l.spool, l.past = sp, p
-		return err
+	if err != nil {
+		return nil, err
 	}
+	l.today()
+	return l, nil
 }
 
 // adoptAll goes over the spools that are there. Those of living processes are
@@ -105,7 +101,7 @@ func (l *Log) adoptAll() error {
 		if err != nil {
 			return err
 		}
-		want := l.spool == nil && l.fits(name)
+		want := l.cur == nil && (left == nil || !left.Rolled) && l.fits(name)
 		if left != nil && !want {
 			continue // ended in order, and not needed
 		}
@@ -117,46 +113,45 @@ func (l *Log) adoptAll() error {
 }
 
 // adopt takes a spool that nobody holds: to keep, or only to say what was lost.
-func (l *Log) adopt(name string, left *Anchor, keep bool) error {
-	sp, p, err := l.openSpool(name)
+func (l *Log) adopt(name string, left *leftMark, keep bool) error {
+	room := l.o.Roll
+	if !keep {
+		room = lostRoom
+	}
+	p, err := l.openSpool(name, room)
 	if err != nil {
 		return err
 	}
-	if left != nil && *left != anchorOf(name, sp.Head()) {
-		return errors.Join(fmt.Errorf("%w: %s was left with %d entries and has %d, or others", ErrAnchor, name, left.Size, sp.Size()), sp.Close())
+	if left != nil && left.Anchor != anchorOf(name, p.spool.Head()) {
+		return errors.Join(fmt.Errorf("%w: %s was left with %d entries and has %d, or others", ErrAnchor, name, left.Size, p.spool.Size()), p.spool.Close())
 	}
 	// The mark goes before anything is written: without it the spool counts as
 	// one whose process died.
 	err = durable.Remove(filepath.Join(spoolDir(l.data, name), leftFile))
 	if err == nil {
-		err = l.sayLost(sp, &p)
+		err = l.sayLost(p)
 	}
 	if err != nil {
-		return errors.Join(err, sp.Close())
+		return errors.Join(err, p.spool.Close())
 	}
 	if keep {
-		l.spool, l.past = sp, p
+		l.cur = p
 		return nil
 	}
-	return l.leave(sp, &p)
+	return l.leave(p, true)
 }
 
-// fits tells whether a spool is one to continue.
+// fits tells whether a spool is one to continue: one that has a segment's room.
+// A start reads all of it.
 func (l *Log) fits(name string) bool {
-	es, err := os.ReadDir(spoolDir(l.data, name))
-	total := int64(0)
-	for _, e := range es {
-		if st, err := e.Info(); err == nil {
-			total += st.Size()
-		}
-	}
-	return err == nil && total <= min(claimUpTo, l.o.Quota/2+l.o.Segment)
+	total, err := sizeOf(l.data, name)
+	return err == nil && total+l.o.Segment <= l.o.Roll
 }
 
-// openSpool opens a spool and folds its entries.
-func (l *Log) openSpool(name string) (*spool.Spool, past, error) {
+// openSpool opens a spool for so many bytes and folds its entries.
+func (l *Log) openSpool(name string, room int64) (*part, error) {
 	p := newPast()
-	o := spool.Options{Key: l.keys.spool, Segment: l.o.Segment, Quota: l.o.Quota, Now: l.o.Now, Files: spool.Files{Sync: l.o.Sync, WriteAt: l.o.WriteAt}}
+	o := spool.Options{Key: l.keys.spool, Segment: l.o.Segment, Quota: room, Now: l.o.Now, Files: spool.Files{Sync: l.o.Sync, WriteAt: l.o.WriteAt}}
 	for _, a := range l.o.Anchors {
 		if a.Spool == name {
 			o.Known = spool.Head{Size: a.Size, Root: a.Root, Chain: a.Chain}
@@ -176,42 +171,42 @@ func (l *Log) openSpool(name string) (*spool.Spool, past, error) {
 	sp, err := spool.Open(spoolDir(l.data, name), o)
 	switch {
 	case errors.Is(err, spool.ErrBehind):
-		return nil, p, fmt.Errorf("%w: %w", ErrAnchor, err)
+		return nil, fmt.Errorf("%w: %w", ErrAnchor, err)
 	case err != nil:
-		return nil, p, err
+		return nil, err
 	case odd != nil:
-		return nil, p, errors.Join(odd, sp.Close())
+		return nil, errors.Join(odd, sp.Close())
 	}
-	return sp, p, nil
+	return &part{spool: sp, past: p}, nil
 }
 
 // sayLost puts on record that a process ended without a word: which calls were
 // open, and what of the end was torn.
-func (l *Log) sayLost(sp *spool.Spool, p *past) error {
-	calls := p.lost()
-	if len(calls) == 0 && len(sp.Mended()) == 0 {
+func (l *Log) sayLost(p *part) error {
+	calls := p.past.lost()
+	if len(calls) == 0 && len(p.spool.Mended()) == 0 {
 		return nil
 	}
-	w := &Log{o: l.o, spool: sp, past: *p, ids: l.ids}
 	torn := int64(0)
-	for _, m := range sp.Mended() {
+	for _, m := range p.spool.Mended() {
 		torn += m.Bytes
 	}
-	err := w.Note(&registry.Entry{Type: registry.EntryRecover,
+	at := l.o.Now().UnixMilli()
+	_, err := l.write(p, &registry.Entry{V: 1, Type: registry.EntryRecover, At: at,
 		Detail: fmt.Sprintf("its process ended without a word: %d calls open, %d bytes torn", len(calls), torn)})
 	for _, call := range calls {
-		if err != nil && !errors.Is(err, ErrFull) {
+		if err != nil {
 			break
 		}
-		t := Ticket{call: call, index: p.open[call].index}
-		err = w.Finished(t, &registry.Entry{Outcome: registry.OutcomeLost, Invoked: "unknown"}, nil)
+		o := p.past.open[call]
+		_, err = l.write(p, &registry.Entry{V: 1, Type: registry.EntryOutcome, At: at, Call: call, Run: o.run, Agent: o.agent,
+			Outcome: registry.OutcomeLost, Invoked: "unknown"})
 	}
-	*p = w.past
 	if errors.Is(err, ErrFull) { // what it could not say, it is asked again at the next start
 		err = nil
 	}
 	if err == nil {
-		err = translate(sp.Sync(0))
+		err = translate(p.spool.Sync(0))
 	}
 	return err
 }
@@ -222,27 +217,34 @@ const leftFile = "left"
 
 type leftMark struct {
 	Anchor
-	MAC []byte `json:"mac"`
+	Rolled bool   `json:"rolled,omitzero"` // its process went on in another: nobody continues this one
+	MAC    []byte `json:"mac"`
 }
 
-// leave closes a spool. It is marked as ended in order unless calls are open.
-func (l *Log) leave(sp *spool.Spool, p *past) error {
+// leave closes a part. Its spool is marked as ended in order unless calls are
+// open.
+func (l *Log) leave(p *part, rolled bool) error {
+	sp := p.spool
 	h, name := sp.Head(), sp.Name()
-	if err := sp.Sync(0); err != nil || len(p.open) > 0 {
-		return errors.Join(translate(err), sp.Close())
+	var shut error
+	if p.vault != nil {
+		shut = p.vault.Close()
 	}
-	m := leftMark{Anchor: anchorOf(name, h)}
-	m.MAC = l.macOf(m.Anchor)
+	if err := sp.Sync(0); err != nil || len(p.past.open) > 0 {
+		return errors.Join(translate(err), shut, sp.Close())
+	}
+	m := leftMark{Anchor: anchorOf(name, h), Rolled: rolled}
+	m.MAC = l.macOf(&m)
 	b, err := json.Marshal(m, json.Deterministic(true))
 	if err == nil {
 		err = durable.WriteFile(filepath.Join(spoolDir(l.data, name), leftFile), b, 0o600)
 	}
-	return errors.Join(err, sp.Close())
+	return errors.Join(err, shut, sp.Close())
 }
 
 // readLeft reads the mark of a spool that was ended in order; nil where there
 // is none.
-func (l *Log) readLeft(name string) (*Anchor, error) {
+func (l *Log) readLeft(name string) (*leftMark, error) {
 	b, err := durable.ReadPrivate(filepath.Join(spoolDir(l.data, name), leftFile), 1<<12)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -251,10 +253,10 @@ func (l *Log) readLeft(name string) (*Anchor, error) {
 		return nil, err
 	}
 	var m leftMark
-	if err := json.Unmarshal(b, &m, json.RejectUnknownMembers(true)); err != nil || !hmac.Equal(m.MAC, l.macOf(m.Anchor)) || m.Spool != name {
+	if err := json.Unmarshal(b, &m, json.RejectUnknownMembers(true)); err != nil || !hmac.Equal(m.MAC, l.macOf(&m)) || m.Spool != name {
 		return nil, fmt.Errorf("%w: the mark in %s was not made by us", ErrAnchor, name)
 	}
-	return &m.Anchor, nil
+	return &m, nil
 }
 
 // Left are the heads of the spools that were ended in order and nobody has
@@ -270,15 +272,18 @@ func (l *Log) Left() (out []Anchor, err error) {
 			return nil, err
 		}
 		if a != nil {
-			out = append(out, *a)
+			out = append(out, a.Anchor)
 		}
 	}
 	return out, nil
 }
 
-func (l *Log) macOf(a Anchor) []byte {
+func (l *Log) macOf(a *leftMark) []byte {
 	m := hmac.New(sha256.New, l.keys.spool)
 	fmt.Fprintf(m, "pratique/spool-left/v1\x00%s\x00%d\x00%s\x00%s", a.Spool, a.Size, a.Root, a.Chain)
+	if a.Rolled {
+		m.Write([]byte("\x00rolled"))
+	}
 	return m.Sum(nil)
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pratique-dev/pratique/internal/durable"
 	"github.com/pratique-dev/pratique/registry/spool"
@@ -81,7 +82,8 @@ func Verify(ctx context.Context, data string, anchors []Anchor) (Report, error) 
 		return rep, err
 	}
 	l := &Log{data: data, keys: k}
-	for _, name := range names {
+	seen := map[string]*past{}
+	for _, name := range slices.Backward(names) { // what a spool counts on stands in an older one, which may still grow
 		if err := ctx.Err(); err != nil {
 			return rep, err
 		}
@@ -89,19 +91,51 @@ func Verify(ctx context.Context, data string, anchors []Anchor) (Report, error) 
 		if i := slices.IndexFunc(anchors, func(a Anchor) bool { return a.Spool == name }); i >= 0 {
 			at = anchors[i]
 		}
-		if err := l.verify(&rep, name, at); err != nil {
+		if seen[name], err = l.verify(&rep, name, at); err != nil {
 			return rep, err
 		}
 	}
+	slices.Reverse(rep.Spools)
+	rep.countOver(seen)
 	for _, a := range anchors {
 		if a.Size > 0 && !slices.Contains(names, a.Spool) {
 			rep.add(Problem{Spool: a.Spool, Kind: KindAnchor, Detail: fmt.Sprintf("the spool is gone; it had %d entries", a.Size)})
 		}
 	}
+	slices.SortStableFunc(rep.Problems, func(a, b Problem) int { return strings.Compare(a.Spool, b.Spool) })
 	return rep, nil
 }
 
-func (l *Log) verify(rep *Report, name string, at Anchor) error {
+// countOver looks for the entries before those of a run whose first one in a
+// spool is not its first: another spool has them. Where anything is damaged that
+// explains it.
+func (r *Report) countOver(seen map[string]*past) {
+	if len(r.Problems) > 0 {
+		return
+	}
+	reach := map[string]map[string]uint64{} // run: spool: number that it comes to there
+	for name, p := range seen {
+		for run, n := range p.carry() {
+			if reach[run] == nil {
+				reach[run] = map[string]uint64{}
+			}
+			reach[run][name] = n
+		}
+	}
+	for name, p := range seen {
+		for run, c := range p.runs {
+			found := c.from <= 1
+			for other, n := range reach[run] {
+				found = found || other < name && n >= c.from-1
+			}
+			if !found {
+				r.add(Problem{Spool: name, Kind: KindCount, Detail: fmt.Sprintf("run %q begins with number %d, and no spool has those before", run, c.from)})
+			}
+		}
+	}
+}
+
+func (l *Log) verify(rep *Report, name string, at Anchor) (*past, error) {
 	dir := spoolDir(l.data, name)
 	s := SpoolReport{Spool: name, Anchored: at.Size}
 	lock, err := durable.TryLock(filepath.Join(dir, lockFile))
@@ -111,7 +145,7 @@ func (l *Log) verify(rep *Report, name string, at Anchor) error {
 	case errors.Is(err, durable.ErrLocked):
 		s.Live = true
 	default:
-		return err
+		return nil, err
 	}
 	p := newPast()
 	var odd []Problem
@@ -127,7 +161,7 @@ func (l *Log) verify(rep *Report, name string, at Anchor) error {
 		return nil
 	}})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.Size, s.Root, s.Repairs, s.Open, s.Runs = w.Head.Size, w.Head.Root, w.Repairs, len(p.open), len(p.runs)
 	for _, f := range w.Findings {
@@ -144,7 +178,7 @@ func (l *Log) verify(rep *Report, name string, at Anchor) error {
 	}
 	rep.Spools = append(rep.Spools, s)
 	l.hold(rep, w, name, at, s.Live)
-	return nil
+	return &p, nil
 }
 
 // hold holds a walked spool against its anchor and the mark it was left with.
@@ -162,7 +196,7 @@ func (l *Log) hold(rep *Report, w *spool.Walked, name string, at Anchor, live bo
 	left, err := l.readLeft(name)
 	if err != nil {
 		rep.add(Problem{Spool: name, Kind: KindAnchor, Index: w.Head.Size, Detail: err.Error()})
-	} else if left != nil && *left != anchorOf(name, w.Head) {
+	} else if left != nil && left.Anchor != anchorOf(name, w.Head) {
 		rep.add(Problem{Spool: name, Kind: KindAnchor, Index: min(w.Head.Size, left.Size),
 			Detail: fmt.Sprintf("the spool was left with %d entries and has %d, or others", left.Size, w.Head.Size)})
 	}

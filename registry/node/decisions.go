@@ -78,8 +78,8 @@ func (n *Node) checkAnchors(ctx context.Context) error {
 	return decisions.CheckAnchors(n.cfg.Data, anchors)
 }
 
-// anchor puts on record where the spool stands, where there is anything new;
-// once also where those stand that other processes left behind.
+// anchor puts on record where the spools of this process stand, where there is
+// anything new; once also where those stand that other processes left behind.
 func (n *Node) anchor(ctx context.Context) error {
 	n.decided.mu.Lock()
 	defer n.decided.mu.Unlock()
@@ -87,11 +87,7 @@ func (n *Node) anchor(ctx context.Context) error {
 	if d.log == nil || n.opt.AnchorEvery < 0 {
 		return nil
 	}
-	a, err := d.log.Anchor()
-	if err != nil {
-		return err
-	}
-	todo := []decisions.Anchor{a}
+	todo, bad := d.log.Anchors() // with an error come those that could be made
 	if !d.swept {
 		left, err := d.log.Left()
 		if err != nil {
@@ -112,7 +108,7 @@ func (n *Node) anchor(ctx context.Context) error {
 		d.anchored[a.Spool] = a.Size
 	}
 	d.swept = true
-	return nil
+	return bad
 }
 
 // keepAnchors anchors every so often until ctx ends.

@@ -45,7 +45,7 @@ const (
 var (
 	ErrGone    = errors.New("vault: not there: never kept, or its retention is over")
 	ErrErased  = errors.New("vault: erased")
-	ErrLarge   = errors.New("vault: too large to have been kept")
+	ErrLarge   = errors.New("vault: too large, or beyond the share of its agent on that day, to have been kept")
 	ErrDamaged = errors.New("vault: not what was kept")
 	ErrOptions = errors.New("vault: key or owner is unusable")
 )
@@ -78,7 +78,8 @@ type Options struct {
 	Key       []byte        // the vault's master key, KeySize bytes
 	Owner     string        // the spool whose calls these are; names the files
 	Retention time.Duration // 0: DefaultRetention; counted from the end of an entry's day, in UTC
-	Quota     int64         // 0: DefaultQuota
+	Quota     int64         // bytes of values on one day where Shares is nil; 0: DefaultQuota
+	Shares    *Shares       // what the vaults of this process count together; nil: this one for itself
 	Rand      io.Reader     // nil: crypto/rand
 }
 
@@ -109,7 +110,7 @@ const (
 	maxID        = 64
 
 	flagKept  = 1 // the value follows
-	flagLarge = 2 // it was too large, or the day's quota was used up
+	flagLarge = 2 // it was too large, or the day's quota or the agent's share was used up
 )
 
 // Open makes the folder where need be. The owner's files are this process's
@@ -118,8 +119,8 @@ func Open(dir string, o Options) (*Vault, error) {
 	if o.Retention == 0 {
 		o.Retention = DefaultRetention
 	}
-	if o.Quota == 0 {
-		o.Quota = DefaultQuota
+	if o.Shares == nil {
+		o.Shares = &Shares{Quota: o.Quota}
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Reader
@@ -144,6 +145,12 @@ func Open(dir string, o Options) (*Vault, error) {
 //
 //	entry  magic 4 | bytes of the rest 4 | flags 1 | id length 1 | id | wrapped key 72 | nonce 24 | value + 16
 func (v *Vault) Put(at time.Time, id string, key *EntryKey, value []byte) error {
+	return v.PutOf(at, "", id, key, value)
+}
+
+// PutOf is Put for an agent. What goes beyond its share of the day is not kept,
+// but its key is.
+func (v *Vault) PutOf(at time.Time, agent, id string, key *EntryKey, value []byte) error {
 	if id == "" || len(id) > maxID {
 		return ErrOptions
 	}
@@ -156,7 +163,7 @@ func (v *Vault) Put(at time.Time, id string, key *EntryKey, value []byte) error 
 		return err
 	}
 	flags := byte(flagKept)
-	if len(value) > MaxValue || v.off+int64(len(value)) > v.o.Quota {
+	if len(value) > MaxValue || !v.o.Shares.takes(v.day, agent, int64(len(value)+tagSize)) {
 		flags, value = flagLarge, nil
 	}
 	var nonces [2 * nonceSize]byte
