@@ -80,7 +80,7 @@ const everything = "github.com/modelcontextprotocol/go-sdk/conformance/everythin
 // passes directly must pass through it, check by check.
 func TestConformance(t *testing.T) {
 	npm(t)
-	server, bin := build(t, everything), build(t, pratique)
+	server, bin := install(t, everything, "v1.8.0"), build(t, pratique)
 	for _, c := range []struct {
 		revision  string
 		stateless bool
@@ -106,7 +106,7 @@ var overHTTPOnly = []string{"server-sse-polling", "server-sse-multiple-streams",
 // as a stdio process.
 func TestConformanceStdio(t *testing.T) {
 	npm(t)
-	server, bin := build(t, everything), build(t, pratique)
+	server, bin := install(t, everything, "v1.8.0"), build(t, pratique)
 	for _, revision := range []string{"2025-06-18", "2025-11-25"} {
 		t.Run(revision, func(t *testing.T) {
 			direct := conform(t, fixture(t, server, false), revision)

@@ -32,11 +32,24 @@ func node(t *testing.T) string {
 func build(t *testing.T, pkg string) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "bin")
-	out, err := exec.Command("go", "build", "-mod=mod", "-o", bin, pkg).CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", bin, pkg).CombinedOutput()
 	if err != nil {
 		t.Fatalf("building %s: %v\n%s", pkg, err, out)
 	}
 	return bin
+}
+
+// install builds a command of another module, at its version and with its own
+// requirements, so that ours stay as they are.
+func install(t *testing.T, pkg, version string) string {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.Command("go", "install", pkg+"@"+version)
+	cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("installing %s: %v\n%s", pkg, err, out)
+	}
+	return filepath.Join(dir, filepath.Base(pkg))
 }
 
 const pratique = "github.com/pratique-dev/pratique/cmd/pratique"
