@@ -35,6 +35,9 @@ func (s *Session) Handle(ctx context.Context, f mcp.Frame, peer Peer) mcp.Frame 
 	if !s.tally.take(c.at, s.g.o.Limits.Rate, s.g.o.Limits.Burst) {
 		return c.refuseEarly(policy.Refuse(policy.Quota, "limit:rate"))
 	}
+	if m.Agent == mcp.Path && s.g.spent(&s.who) {
+		return c.refuseEarly(policy.Refuse(policy.Quota, "limit:record"))
+	}
 	s.spoke()
 	ok, closed := s.enter(c)
 	if closed {

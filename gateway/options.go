@@ -80,6 +80,7 @@ type Limits struct {
 	Asked     int           // of an upstream in one call, one after the other; 256
 	Params    int           // bytes of params; 16 MiB
 	Listen    int           // resources in one subscription; 64
+	Record    int64         // bytes that one agent's entries take in the record on one day, in UTC; 0: the share that the record says
 	Inspect   time.Duration // for inspecting one result; 10 s
 	Welcome   time.Duration // how long a new session waits for what it may say of the upstream; 5 s
 	State     time.Duration // life of a sealed request state; 10 min

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/registry"
 )
 
@@ -58,6 +59,27 @@ func (t *tally) take(now time.Time, rate, burst int) bool {
 	}
 	t.tokens--
 	return true
+}
+
+// A spender is a Recorder that counts what agents' entries take. *decisions.Log
+// is one: its share for an agent is a quarter of what the data folder has left.
+type spender interface {
+	Spent(agent credentials.AgentID) (bytes, share int64)
+}
+
+// spent tells whether an agent has used up its part of the record for today:
+// then it is refused, so that the record is never full for the others (RULES.md 40).
+// What is open ends, and refusals go on being counted.
+func (g *Gateway) spent(who *Agent) bool {
+	r, ok := g.o.Record.(spender)
+	if !ok {
+		return false
+	}
+	bytes, share := r.Spent(who.ID)
+	if own := g.o.Limits.Record; own > 0 {
+		share = min(share, own)
+	}
+	return bytes >= share
 }
 
 // single tells whether an entry is written; else it was counted, and is part of
