@@ -59,6 +59,7 @@ type Options struct {
 	Quota     int64            // bytes of all spools that this process begins or continues; 0: as Total
 	Segment   int64            // bytes of a segment; 0: 4 MiB
 	Retention time.Duration    // of values in the vault; 0: 30 days
+	Values    int64            // bytes of values that this process keeps on one day, a quarter of them of one agent; 0: 1 GiB
 	Open      int              // calls open at once; 0: 16,384
 	// Sync and WriteAt are what is done to segments; nil: fdatasync and pwrite. Only
 	// tests change them.

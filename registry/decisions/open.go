@@ -58,7 +58,7 @@ func (o Options) withDefaults() Options {
 func Open(data string, o Options) (_ *Log, err error) {
 	l := &Log{o: o.withDefaults(), data: data}
 	l.ids = ulid.Monotonic(l.o.Rand, 0)
-	l.shares = &vault.Shares{}
+	l.shares = &vault.Shares{Quota: l.o.Values}
 	if l.keys, err = makeKeys(data, l.o.Rand); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package decisions_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/decisions"
+	"github.com/pratique-dev/pratique/registry/vault"
 )
 
 // gapless wants every run's numbers once each, over all spools.
@@ -227,5 +229,51 @@ func TestCountsOverSpools(t *testing.T) {
 	r := verify(t, data)
 	if len(r.Problems) != 1 || r.Problems[0].Kind != decisions.KindCount || r.Problems[0].Spool != l.Spool() {
 		t.Errorf("%+v", r.Problems)
+	}
+}
+
+// TestSharesOfTheVault: an agent's values beyond its share are not kept, whatever
+// spool its calls are in; a replay then says so. Another's are.
+func TestSharesOfTheVault(t *testing.T) {
+	data, o := t.TempDir(), options()
+	o.Roll, o.Values = segment, 400_000
+	l := open(t, data, o)
+	value := bytes.Repeat([]byte("v"), 1000)
+	by := func(agent credentials.AgentID) {
+		e := decision(runs(1))
+		e.Agent = agent
+		k, err := l.Decided(ctx, e, value, false)
+		if err == nil {
+			err = l.Finished(k, &registry.Entry{Outcome: registry.OutcomeReturned}, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := l.Spool()
+	for range 300 {
+		by("agt_greedy")
+	}
+	if l.Spool() == first {
+		t.Fatal("one spool")
+	}
+	for range 50 {
+		by("agt_other")
+	}
+	l.Close()
+	kept := map[credentials.AgentID]int{}
+	for _, r := range all(t, data, decisions.Query{}) {
+		if r.Entry.Type != registry.EntryDecision {
+			continue
+		}
+		switch _, err := decisions.ArgsOf(data, &r); {
+		case err == nil:
+			kept[r.Entry.Agent]++
+		case !errors.Is(err, decisions.ErrReplay) || !errors.Is(err, vault.ErrLarge):
+			t.Fatal(err)
+		}
+	}
+	if n := kept["agt_greedy"]; n < 90 || n > 100 || kept["agt_other"] != 50 {
+		t.Errorf("kept %v", kept)
 	}
 }
