@@ -232,6 +232,7 @@ var hints = []struct {
 	{baseline.ErrMissing, "pratique surface list shows what there is"},
 	{baseline.ErrDamaged, "nothing of this upstream is shown until its file is restored, or removed: then everything is pinned as if seen for the first time"},
 	{decisions.ErrAnchor, "keep the folder as it is; pratique ledger verify --data DIR says more"},
+	{decisions.ErrFull, "raise gateway.record_mib, or begin a new data folder: nothing that is on record is deleted"},
 	{spool.ErrDamaged, "keep the folder as it is; pratique ledger verify --data DIR says more"},
 	{errCannotReplay, "only what is missing can change that: values are kept for the time that gateway.retention says"},
 	{errTampered, "keep the folder as it is; compare with a backup and the checkpoints kept elsewhere"},

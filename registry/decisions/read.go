@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/oklog/ulid/v2"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/registry"
@@ -48,22 +52,9 @@ func Read(data string, q Query) iter.Seq2[Record, error] {
 		if q.Spool != "" {
 			names = slices.DeleteFunc(names, func(n string) bool { return n != q.Spool })
 		}
-		var heads []*head
-		defer func() {
-			for _, h := range heads {
-				h.stop()
-			}
-		}()
-		for _, name := range names {
-			h := &head{}
-			h.next, h.stop = iter.Pull2(records(data, name, k.spool))
-			if h.step() {
-				heads = append(heads, h)
-			} else {
-				h.stop()
-			}
-		}
-		merge(heads, func(r Record, err error) bool {
+		heads := &heads{data: data, key: k.spool, names: names}
+		defer heads.stop()
+		heads.merge(func(r Record, err error) bool {
 			if err == nil && !q.takes(&r) {
 				return true
 			}
@@ -96,27 +87,82 @@ func (h *head) step() (ok bool) {
 	return ok
 }
 
-// merge yields records by time; of equal times those of the older spool first.
-func merge(heads []*head, yield func(Record, error) bool) {
-	live := slices.Clone(heads)
-	for len(live) > 0 {
-		first := 0
-		for i, h := range live {
-			if h.err != nil || h.rec.Entry.At < live[first].rec.Entry.At {
-				first = i
-			}
-			if h.err != nil {
-				break
-			}
-		}
-		h := live[first]
-		if !yield(h.rec, h.err) {
-			return
-		}
-		if !h.step() {
-			live = slices.Delete(live, first, first+1)
+// heads are the spools that are read at the moment. A spool is opened when the
+// others have come to the time at which it was begun: there can be hundreds.
+type heads struct {
+	data  string
+	key   []byte
+	names []string // not opened yet, oldest first
+	live  []*head
+}
+
+// early is how much older than its spool an entry can be: its time is that of the
+// request, and clocks are set.
+const early = time.Hour
+
+func (h *heads) stop() {
+	for _, o := range h.live {
+		o.stop()
+	}
+}
+
+// open opens the spools that may have records up to a time.
+func (h *heads) open(at int64) {
+	for len(h.names) > 0 && (len(h.live) == 0 || begun(h.names[0]) <= at) {
+		o := &head{}
+		o.next, o.stop = iter.Pull2(records(h.data, h.names[0], h.key))
+		h.names = h.names[1:]
+		if o.step() {
+			h.live = append(h.live, o)
+			at = min(at, o.rec.Entry.At)
+		} else {
+			o.stop()
 		}
 	}
+}
+
+// begun is the earliest time of a record in a spool, in milliseconds; of a name
+// that tells none, the beginning of all.
+func begun(name string) int64 {
+	id, err := ulid.ParseStrict(strings.TrimPrefix(name, spoolPrefix))
+	if err != nil {
+		return math.MinInt64
+	}
+	return int64(id.Time()) - early.Milliseconds()
+}
+
+// merge yields records by time; of equal times those of the older spool first.
+func (h *heads) merge(yield func(Record, error) bool) {
+	h.open(math.MinInt64)
+	for len(h.live) > 0 {
+		first := h.first()
+		if first.err == nil {
+			h.open(first.rec.Entry.At)
+			first = h.first()
+		}
+		if !yield(first.rec, first.err) {
+			return
+		}
+		if !first.step() {
+			first.stop()
+			h.live = slices.DeleteFunc(h.live, func(o *head) bool { return o == first })
+			h.open(math.MinInt64)
+		}
+	}
+}
+
+// first is the head whose record comes next: one with an error before all.
+func (h *heads) first() *head {
+	first := h.live[0]
+	for _, o := range h.live {
+		if o.err != nil {
+			return o
+		}
+		if o.rec.Entry.At < first.rec.Entry.At {
+			first = o
+		}
+	}
+	return first
 }
 
 // records goes over one spool.

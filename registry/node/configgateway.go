@@ -9,6 +9,7 @@ import (
 
 	"github.com/pratique-dev/pratique/internal/origin"
 	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/registry/decisions"
 )
 
 // UpstreamConf is one MCP server behind the gateway. It has either a command or
@@ -48,10 +49,20 @@ type GatewayConf struct {
 	// Retention is how long arguments and results are kept, encrypted, for replay.
 	// Default 720h.
 	Retention time.Duration `yaml:"retention"`
+	// RecordMiB is how many MiB the decision log may take in the data folder: beyond
+	// them no call is let through, by any process of the folder. One agent may write
+	// a quarter of what is left of them on one day. Default 16384.
+	RecordMiB int `yaml:"record_mib"`
 	// Anonymous lets callers in that show no credential, as one agent under
 	// Profile, without intents or grants. Only where External is loopback.
 	Anonymous bool `yaml:"anonymous"`
 }
+
+// Bounds of RecordMiB: two spools, and a petabyte.
+const (
+	minRecordMiB = 2 * decisions.DefaultRoll >> 20
+	maxRecordMiB = 1 << 30
+)
 
 // Words is a command line: a list, or one text.
 type Words []string
@@ -176,6 +187,9 @@ func (c Config) checkGateway(bad func(key, format string, args ...any) error) er
 		if d, err := time.ParseDuration(f); err != nil || d < 0 || d > time.Minute {
 			return bad("gateway.freshness", "want a time from 0s to 1m")
 		}
+	}
+	if m := c.Gateway.RecordMiB; m != 0 && (m < minRecordMiB || m > maxRecordMiB) {
+		return bad("gateway.record_mib", "want %d to %d", minRecordMiB, maxRecordMiB)
 	}
 	if c.Gateway.Wait < 0 || c.Gateway.Retention < 0 {
 		return bad("gateway", "times are not negative")

@@ -41,7 +41,8 @@ func (n *Node) Decisions() (*decisions.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := decisions.Open(n.cfg.Data, decisions.Options{Now: n.opt.Now, Rand: n.opt.Rand, Retention: n.cfg.Gateway.Retention, Anchors: anchors})
+	l, err := decisions.Open(n.cfg.Data, decisions.Options{Now: n.opt.Now, Rand: n.opt.Rand,
+		Retention: n.cfg.Gateway.Retention, Total: int64(n.cfg.Gateway.RecordMiB) << 20, Anchors: anchors})
 	if err != nil {
 		return nil, err
 	}
