@@ -186,7 +186,9 @@ func (l *Log) end(p *part) {
 		err := l.leave(p, true)
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.final = append(l.final, anchorOf(p.spool.Name(), p.spool.Head()))
+		if !errors.Is(err, ErrStopped) { // else nobody knows what a crash would leave of it
+			l.final = append(l.final, anchorOf(p.spool.Name(), p.spool.Head()))
+		}
 		l.older = slices.DeleteFunc(l.older, func(o *part) bool { return o == p })
 		if l.endErr = errors.Join(l.endErr, err); errors.Is(err, ErrStopped) && l.broken == nil {
 			l.broken = err // a disk that lost something once is not written to again

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -210,8 +212,12 @@ func Last(data string, q Query, n int) ([]Record, error) {
 // order of times.
 func Follow(ctx context.Context, data string, q Query, every time.Duration) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		f := follower{data: data, at: map[string]uint64{}}
-		if _, err := f.look(); err != nil {
+		f := follower{data: data, at: map[string]uint64{}, ended: map[string]time.Time{}}
+		err := f.begin()
+		if err == nil {
+			_, err = f.look()
+		}
+		if err != nil {
 			yield(Record{}, err)
 			return
 		}
@@ -238,8 +244,36 @@ func Follow(ctx context.Context, data string, q Query, every time.Duration) iter
 }
 
 type follower struct {
-	data string
-	at   map[string]uint64 // index after the last that was seen, by spool
+	data  string
+	at    map[string]uint64    // index after the last that was seen, by spool
+	ended map[string]time.Time // of the mark of a spool that was read to its end
+}
+
+// begin takes the spools that were ended in order as read: their marks say how
+// far they go.
+func (f *follower) begin() error {
+	k, names, err := reading(f.data)
+	l := &Log{data: f.data, keys: k}
+	for _, name := range names {
+		if err != nil {
+			break
+		}
+		marked, was := f.marked(name)
+		var left *leftMark
+		if left, err = l.readLeft(name); left != nil && was {
+			f.at[name], f.ended[name] = left.Size, marked
+		}
+	}
+	return err
+}
+
+// marked is when a spool was ended in order, if it was.
+func (f *follower) marked(name string) (time.Time, bool) {
+	st, err := os.Lstat(filepath.Join(spoolDir(f.data, name), leftFile))
+	if err != nil {
+		return time.Time{}, false
+	}
+	return st.ModTime(), true
 }
 
 // look reads what is new.
@@ -249,6 +283,10 @@ func (f *follower) look() (fresh []Record, err error) {
 		return nil, err
 	}
 	for _, name := range names {
+		marked, was := f.marked(name)
+		if was && f.ended[name].Equal(marked) {
+			continue
+		}
 		f.at[name], err = spool.ReadFrom(spoolDir(f.data, name), f.at[name], func(index uint64, b []byte) error {
 			e, err := parse(b)
 			if err == nil {
@@ -258,6 +296,9 @@ func (f *follower) look() (fresh []Record, err error) {
 		})
 		if err != nil {
 			break
+		}
+		if was {
+			f.ended[name] = marked
 		}
 	}
 	slices.SortStableFunc(fresh, func(a, b Record) int { return int(a.Entry.At - b.Entry.At) })

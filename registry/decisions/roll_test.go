@@ -6,7 +6,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -276,4 +279,45 @@ func TestSharesOfTheVault(t *testing.T) {
 	if n := kept["agt_greedy"]; n < 90 || n > 100 || kept["agt_other"] != 50 {
 		t.Errorf("kept %v", kept)
 	}
+}
+
+// TestAnOlderSpoolThatFails stops the log too: the disk has lost something. No
+// anchor names what may not be there.
+func TestAnOlderSpoolThatFails(t *testing.T) {
+	data, o := t.TempDir(), options()
+	o.Roll = segment
+	var bad atomic.Pointer[string]
+	o.Sync = func(f *os.File) error {
+		if name := bad.Load(); name != nil && filepath.Base(filepath.Dir(f.Name())) == *name {
+			return syscall.EIO
+		}
+		return nil
+	}
+	l := open(t, data, o)
+	first := l.Spool()
+	held, err := l.Decided(ctx, decision(runs(1)), nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l.Spool() == first {
+		call(t, l, runs(1), false)
+	}
+	bad.Store(&first)
+	if err := l.Finished(held, &registry.Entry{Outcome: registry.OutcomeReturned}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for l.Err() == nil {
+		runtime.Gosched()
+	}
+	if _, err := l.Decided(ctx, decision(runs(1)), nil, false); !errors.Is(err, decisions.ErrStopped) {
+		t.Errorf("it goes on: %v", err)
+	}
+	as, err := l.Anchors()
+	if err != nil || len(as) != 1 || as[0].Spool != l.Spool() {
+		t.Errorf("%+v, %v", as, err)
+	}
+	if err := l.Close(); !errors.Is(err, decisions.ErrStopped) {
+		t.Errorf("closed: %v", err)
+	}
+	clean(t, data)
 }

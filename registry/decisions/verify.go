@@ -126,7 +126,7 @@ func (r *Report) countOver(seen map[string]*past) {
 		for run, c := range p.runs {
 			found := c.from <= 1
 			for other, n := range reach[run] {
-				found = found || other < name && n >= c.from-1
+				found = found || other != name && n >= c.from-1
 			}
 			if !found {
 				r.add(Problem{Spool: name, Kind: KindCount, Detail: fmt.Sprintf("run %q begins with number %d, and no spool has those before", run, c.from)})
