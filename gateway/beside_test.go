@@ -29,3 +29,23 @@ func TestWhatGoesBesideArgumentsIsInTheRecord(t *testing.T) {
 		}
 	}
 }
+
+// TestMembersOfTheEnvelopeAreJudged: what stands beside params goes upstream too,
+// so it is in the record and under our own guard.
+func TestMembersOfTheEnvelopeAreJudged(t *testing.T) {
+	h := newHouse(t, newServer(tool("it")), policy.Personal)
+	s := h.shown(newPerson())
+	f := ask(methodCall, `{"name":"it","arguments":{"a":1}}`)
+	f.Rest = []mcp.Member{{Name: "x-top", Value: []byte(`"secret"`)}}
+	if a := s.Handle(ctx, f, newPerson()); a.Shape != mcp.Result {
+		t.Fatalf("%s", a.Bytes())
+	}
+	got := h.book.of(func(e registry.Entry) bool { return e.Type == registry.EntryDecision && e.Method == methodCall })
+	if len(got) != 1 || got[0].Params.IsZero() {
+		t.Errorf("not in the record: %+v", got)
+	}
+	f.Rest = []mcp.Member{{Name: "x-top", Value: []byte(`{"p":"/srv/own-data/keys"}`)}}
+	if a := s.Handle(ctx, f, newPerson()); reason(a) != "own_guard" {
+		t.Errorf("%s", a.Bytes())
+	}
+}

@@ -61,13 +61,29 @@ func (c *call) entry(item *gate.Entry, d policy.Decision) registry.Entry {
 	return e
 }
 
+// beside is the unknown members of an envelope as one object; nil if there are
+// none. They go upstream like any unknown member.
+func beside(rest []mcp.Member) []byte {
+	if len(rest) == 0 {
+		return nil
+	}
+	out := []byte{'{'}
+	for i, m := range rest {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, mcp.Quote(m.Name)...), ':'), m.Value...)
+	}
+	return append(out, '}')
+}
+
 // record has the decision in the log before its effect: durable first where the
 // call is not known to be a read.
 func (s *Session) record(ctx context.Context, c *call, a admitted) (recorded, error) {
 	e := c.entry(&a.item, a.d)
 	e.Surface, e.Tier, e.Invoked = s.keeper.Digest(), a.tier(c).String(), "unknown"
-	if a.p.beside { // unknown members, _meta and answers are flows too (RULES.md 5, 6)
-		e.Whole = string(a.p.raw)
+	if a.p.beside || len(c.f.Rest) > 0 { // unknown members, _meta and answers are flows too (RULES.md 5, 6)
+		e.Whole = string(a.p.raw) + string(beside(c.f.Rest))
 	}
 	t, err := s.g.o.Record.Decided(ctx, &e, a.p.arguments(), a.item.Effect.Consequential())
 	return recorded{a, t}, err
