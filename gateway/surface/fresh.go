@@ -123,7 +123,8 @@ func (k *Keeper) open(ctx context.Context) error {
 		l := &k.lists[i]
 		switch {
 		case l.got:
-		case l.flight == nil && l.err != nil && now.Sub(l.failed) < k.opt.Limits.Retry:
+		case l.flight == nil && l.err != nil && l.tried == l.marks && now.Sub(l.failed) < k.opt.Limits.Retry:
+			// Nothing was heard since; after a restart the new server is asked at once.
 			bad = l.err
 		default:
 			flights = append(flights, k.takeOff(l))
@@ -190,7 +191,7 @@ func (k *Keeper) fly(l *list, f *flight, began time.Time, marks uint64) {
 	k.mu.Lock()
 	if err != nil {
 		err = incomplete(l, err)
-		l.got, l.err, l.failed = false, err, k.opt.Now()
+		l.got, l.err, l.failed, l.tried = false, err, k.opt.Now(), marks
 		k.shut()
 		k.opt.Log.Warn("list is incomplete: nothing of the upstream is shown", "upstream", k.opt.Name, "method", l.method, "cause", err)
 	}

@@ -51,6 +51,7 @@ type list struct {
 	got    bool          // the last reading was complete, and has been judged
 	err    error         // why it was not
 	failed time.Time
+	tried  uint64    // marks when the reading began that failed
 	began  time.Time // when that reading began
 	number uint64    // of that reading
 	marks  uint64    // how often something was signalled
