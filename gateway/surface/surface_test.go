@@ -225,6 +225,27 @@ func TestRule08Incomplete(t *testing.T) {
 	wantErr(t, "call after it is whole again", err, nil)
 }
 
+// TestRestartedUpstreamIsAskedAtOnce: the pause after a list that failed ends when
+// the connection is made again.
+func TestRestartedUpstreamIsAskedAtOnce(t *testing.T) {
+	b := newBench(t)
+	s := newServer(tool("a", "x"))
+	k := b.keeper(s)
+	mustList(t, k, gate.Tool)
+	s.hook = func(context.Context, string, []byte) (mcp.Frame, error, bool) {
+		return mcp.Frame{Shape: mcp.Failure, Error: &mcp.Error{Code: -32603}}, nil, true
+	}
+	k.Stale(gate.Tool)
+	_, err := call(k, "a")
+	wantErr(t, "call while it is down", err, gate.ErrIncomplete)
+	s.hook = nil
+	_, err = call(k, "a")
+	wantErr(t, "call in the pause", err, gate.ErrIncomplete)
+	k.Lost(nil)
+	_, err = call(k, "a")
+	wantErr(t, "call of the new connection", err, nil)
+}
+
 func TestRule08ComesBack(t *testing.T) {
 	b := newBench(t)
 	s := newServer(tool("a", "x"), tool("b", "y"))
