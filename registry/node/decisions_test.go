@@ -232,3 +232,23 @@ func TestOfflineDecidesNothing(t *testing.T) {
 		t.Errorf("it made the folder: %v", err)
 	}
 }
+
+// TestRecordIsBounded: gateway.record_mib bounds the spools of the folder, and is
+// refused where no two of them fit.
+func TestRecordIsBounded(t *testing.T) {
+	cfg := node.Config{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", Admin: "off"}
+	for _, mib := range []int{-1, 1, 127, 1<<30 + 1} {
+		cfg.Gateway.RecordMiB = mib
+		if n, err := node.Open(context.Background(), cfg, node.Options{Quiet: true}); err == nil || !strings.Contains(err.Error(), "record_mib") {
+			t.Errorf("%d: %v", mib, err)
+			if err == nil {
+				n.Close()
+			}
+		}
+	}
+	cfg.Gateway.RecordMiB = 128
+	l := decide(t, openQuiet(t, cfg, node.Options{}), 1)
+	if _, share := l.Spent("agt_any"); share > 32<<20 {
+		t.Errorf("a share of %d bytes", share)
+	}
+}
