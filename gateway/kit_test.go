@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -310,7 +308,6 @@ type house struct {
 	crew  *crew
 	gw    *Gateway
 	opt   Options
-	now   func() time.Time
 	store *baseline.Store
 }
 
@@ -442,5 +439,3 @@ func reason(a mcp.Frame) string {
 }
 
 func refusals(e registry.Entry) bool { return e.Outcome == registry.OutcomeRefused }
-
-func has(list []string, s string) bool { return slices.Contains(list, s) }

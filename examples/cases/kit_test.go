@@ -15,11 +15,8 @@ import (
 
 func TestMain(m *testing.M) { stage.Main(m) }
 
-// The eras: what cases are run in unless they are about one.
-var (
-	legacy = []string{"2025-06-18", "2025-11-25"}
-	both   = []string{"2025-06-18", "2025-11-25", mcptest.Modern}
-)
+// both are the eras: what cases are run in unless they are about one.
+var both = []string{"2025-06-18", "2025-11-25", mcptest.Modern}
 
 // A scene is one way in one revision.
 type scene struct {

@@ -199,7 +199,7 @@ func (s *scene) input() {
 	s.tally(row{vector: "requestState after a restart", tries: 1, done: count() - n})
 	h.Recorded(after)
 	if !s.way.Guarded() {
-		a, n = b, count()
+		a = b
 		m = round()
 		other := h.Other(s.rev, "other")
 		other.Start()

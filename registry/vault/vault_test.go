@@ -105,7 +105,7 @@ func TestPutGetErase(t *testing.T) {
 func TestDigestsAreKeyed(t *testing.T) {
 	a, _ := NewKey(nil)
 	b, _ := NewKey(nil)
-	if a.Digest("x", []byte("v")) != a.Digest("x", []byte("v")) {
+	if once, twice := a.Digest("x", []byte("v")), a.Digest("x", []byte("v")); once != twice {
 		t.Error("not a function")
 	}
 	if a.Digest("x", []byte("v")) == b.Digest("x", []byte("v")) || a.Digest("x", []byte("v")) == a.Digest("y", []byte("v")) {

@@ -270,7 +270,7 @@ func TestResponses(t *testing.T) {
 			if res.Header.Get("Content-Type") != "application/json" || text[0] != '{' {
 				t.Errorf("%s: %v %s", rev, res.Header, text)
 			}
-			if res, text = r.post(callOf("1", "fail"), hs); res.StatusCode != 200 {
+			if res, _ = r.post(callOf("1", "fail"), hs); res.StatusCode != 200 {
 				t.Errorf("%s: %d", rev, res.StatusCode)
 			}
 			for _, name := range []string{"talk", "slow", "echo"} {

@@ -32,6 +32,7 @@ func sdkServer() *sdk.Server {
 		return &sdk.CallToolResult{Content: []sdk.Content{}}, nil
 	})
 	s.AddTool(&sdk.Tool{Name: "ask", InputSchema: map[string]any{"type": "object"}}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		//lint:ignore SA1019 what is deprecated is alive, and has to go through
 		a, err := r.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 1})
 		if err != nil {
 			return nil, err

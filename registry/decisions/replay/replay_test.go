@@ -30,9 +30,8 @@ const (
 
 // kept is a folder with what a replay needs.
 type kept struct {
-	data     string
-	items    map[credentials.Digest]string
-	policies map[credentials.Digest]string
+	data  string
+	items map[credentials.Digest]string
 }
 
 func (k *kept) sources() replay.Sources {
