@@ -43,12 +43,28 @@ func (l *endpointLink) headers(s *session, method string, extra map[string]strin
 	return h, nil
 }
 
+// again tells whether a request may be sent a second time when the connection that
+// it went out on turns out to be dead: greetings and lists, which change nothing. A
+// server that restarted has closed the connections that we keep. Without a value
+// the key makes net/http do so and is not sent.
+func again(method string) bool {
+	switch method {
+	case "initialize", "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list":
+		return true
+	}
+	return false
+}
+
 // ask sends a request and waits for its answer, wherever that comes.
 func (l *endpointLink) ask(s *session, c *call, f mcp.Frame, extra map[string]string) (mcp.Frame, error) {
 	defer l.finish(c)
 	head, err := l.headers(s, f.Method, extra)
 	if err != nil {
 		return mcp.Frame{}, err
+	}
+	if again(f.Method) {
+		head = maps.Clone(head)
+		head["Idempotency-Key"] = nil
 	}
 	o := outcome{}
 	resp, err := l.e.send(c.ctx, http.MethodPost, head, c.frame(f).Bytes())
