@@ -107,9 +107,9 @@ var overHTTPOnly = []string{"server-sse-polling", "server-sse-multiple-streams",
 func TestConformanceStdio(t *testing.T) {
 	npm(t)
 	server, bin := install(t, everything, "v1.8.0"), build(t, pratique)
-	for _, revision := range []string{"2025-06-18", "2025-11-25"} {
+	for _, revision := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
 		t.Run(revision, func(t *testing.T) {
-			direct := conform(t, fixture(t, server, false), revision)
+			direct := conform(t, fixture(t, server, revision == "2026-07-28"), revision)
 			through := conform(t, gateway(t, bin, "  - name: fixture\n    command: ["+server+"]\n"), revision)
 			compare(t, "HTTP to stdio", revision, direct, through, overHTTPOnly)
 		})
