@@ -65,7 +65,7 @@ type recorded struct {
 // entry.
 func (s *Session) pass(ctx context.Context, c *call, p params) mcp.Frame {
 	c.ref = s.g.id("call_")
-	if s.g.guard.names(p.raw) || s.g.guard.names(beside(c.f.Rest)) {
+	if s.g.guard.names(p.raw) || len(c.f.Rest) > 0 && s.g.guard.names(beside(c.f.Rest)) {
 		return c.refuse(&p, nil, policy.Refuse(policy.OwnGuard, "guard:own"), "")
 	}
 	item, err := s.look(ctx, c, &p)
