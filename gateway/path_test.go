@@ -305,14 +305,14 @@ func (s *switched) set(f func(ctx context.Context) quarantine.Report) {
 	s.f = f
 }
 
-func (s *switched) Inspect(ctx context.Context, set []quarantine.Specimen) quarantine.Report {
+func (s *switched) Inspect(ctx context.Context, b quarantine.Batch) quarantine.Report {
 	s.mu.Lock()
 	f := s.f
 	s.mu.Unlock()
 	if f != nil {
 		return f(ctx)
 	}
-	return s.Inspector.Inspect(ctx, set)
+	return s.Inspector.Inspect(ctx, b)
 }
 
 // Watch records what would have been refused, and forwards it.

@@ -126,7 +126,7 @@ func (s *Session) judge(ctx context.Context, set []quarantine.Specimen) quaranti
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.g.o.Limits.Inspect)
 	defer cancel()
-	v := s.g.o.Inspector.Inspect(ctx, set).Verdict
+	v := s.g.o.Inspector.Inspect(ctx, quarantine.Batch{Origin: s.g.place.Origin.String(), Specimens: set}).Verdict
 	if ctx.Err() != nil {
 		return quarantine.Worse(v, quarantine.Missing)
 	}

@@ -75,7 +75,7 @@ func (s *Session) welcome(ctx context.Context) mcp.Welcome {
 // items of the surface, so what is not clear is simply not passed on.
 func (s *Session) harmless(ctx context.Context, rest []mcp.Member) bool {
 	set, err := quarantine.ResultSpecimens("initialize", mcp.Object(rest...))
-	return err == nil && (len(set) == 0 || s.g.o.Inspector.Inspect(ctx, set).Verdict == quarantine.Clear)
+	return err == nil && (len(set) == 0 || s.g.o.Inspector.Inspect(ctx, quarantine.Batch{Origin: s.g.place.Origin.String(), Specimens: set}).Verdict == quarantine.Clear)
 }
 
 // ParamHeaders are the parameters that the cleared schema of the tool that f

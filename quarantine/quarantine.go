@@ -28,17 +28,37 @@ const (
 // operators, never for agents (RULES.md 10, 22).
 type Category string
 
-// The categories of the structural inspector.
+// The categories, by the stage that finds them.
 const (
-	Invisible  Category = "invisible"  // zero-width, tag, variation and bidirectional characters outside of their honest uses
-	Lookalike  Category = "lookalike"  // letters of another script inside a word, to look like it
-	Control    Category = "control"    // control characters, terminal escapes
-	Prose      Category = "prose"      // sentences where a name or an identifier belongs
-	Override   Category = "override"   // wording that orders the reader: ignore, before any other tool, do not tell
-	Secrets    Category = "secrets"    // wording that asks for keys, credentials, private files
-	Padding    Category = "padding"    // text pushed out of sight
-	Reference  Category = "reference"  // a schema that points to somewhere else
+	// unfold
+	Invisible Category = "invisible" // zero-width, tag, variation and bidirectional characters outside of their honest uses
+	Lookalike Category = "lookalike" // letters of another script inside a word, to look like it
+	Control   Category = "control"   // control characters, terminal escapes
+	Hidden    Category = "hidden"    // markup that a renderer hides and a model reads: comments, styles
+	Encoded   Category = "encoded"   // words in base64, hex, percent, entities, rot13 or JSON inside of a string
+
+	// structure
+	Prose         Category = "prose"         // sentences where a name, a value or an identifier belongs
+	Padding       Category = "padding"       // text pushed out of sight
+	Reference     Category = "reference"     // a schema that points to somewhere else
+	SideParameter Category = "sideparameter" // a parameter that asks for the conversation, the prompt or a note
+	OtherTool     Category = "othertool"     // a tool that speaks of when and instead of what other tools are to be used
+	TwinName      Category = "twinname"      // a name that looks like another tool's
+	Contradiction Category = "contradiction" // annotations against verb or schema
+	Overreach     Category = "overreach"     // a parameter that the tool's purpose has no use for
+	Tracking      Category = "tracking"      // a URL or an image that carries data away when it is shown
+	SecretValue   Category = "secretvalue"   // a key or password as such
+
+	// wording
+	Override Category = "override" // wording that orders the reader: ignore, before any other tool, do not tell
+	Secrets  Category = "secrets"  // wording that asks for keys, credentials, private files
+
+	// models
+	Learned Category = "learned" // the embedded model
+	Opinion Category = "opinion" // a language model
+
 	Unreadable Category = "unreadable" // not decoded, too deep, too large: not inspected
+	Late       Category = "late"       // a stage that should have run did not: down, late, refused or malformed
 )
 
 // A Span is a range of bytes of the specimen's text as received: [From, To).
@@ -51,7 +71,8 @@ type Finding struct {
 	Category Category
 	Verdict  Verdict // what this finding alone would give
 	Path     string  // of the specimen: tools[3].inputSchema.properties.q.description
-	Span     Span
+	At       int     // the specimen's place in the batch
+	Span     Span    // of its text
 }
 
 // A Kind is the class of place where a specimen stands; the same words are
@@ -75,21 +96,57 @@ type Specimen struct {
 	Path string // where it stands, for people
 	Kind Kind
 	Text string // decoded: what an agent would read
+
+	// Token is where the JSON string stands that the text was taken out of, in the
+	// bytes that were taken apart, quotes included; of the outermost one for what
+	// is inside of a string. Empty where the text was no JSON.
+	Token Span
+	Inner bool // inside of another string: JSON or base64
+	Name  bool // the name of a member, not a value
 }
 
-// A Report is the answer of an inspector to a set of specimens that are read
-// together. Verdict is the maximum over the findings, or Clear.
+// A Depth says how far an inspection goes. The zero value goes to the end.
+type Depth uint8
+
+// The depths.
+const (
+	Full          Depth = iota // every stage, the models too
+	Deterministic              // the stages that are rules and tables
+)
+
+// String is the depth's name: part of cache keys and records.
+func (d Depth) String() string {
+	if d == Deterministic {
+		return "deterministic"
+	}
+	return "full"
+}
+
+// A Batch is what is judged at once because it is read together. All of it is
+// from one origin: texts of two never meet in one inspection.
+type Batch struct {
+	Origin    string // text form; a language model off this machine may see some only
+	Depth     Depth
+	Specimens []Specimen
+}
+
+// A Report is the answer of an inspector to a batch. Verdict is the maximum over
+// the findings, or Clear.
 type Report struct {
 	Verdict  Verdict
 	Findings []Finding // bounded; in the order of the specimens
 	Engine   string    // identifies the stages and versions that ran
+	// Partial says that a stage did not run to its end: down, late, refused. The
+	// verdict stands for now and is kept in no cache (RULES.md 35).
+	Partial bool
 }
 
 // An Inspector judges. It never fails open: whatever goes wrong inside is a
 // report whose verdict is not Clear. It is safe for concurrent use.
 type Inspector interface {
-	Inspect(ctx context.Context, set []Specimen) Report
-	// Engine is what Report.Engine will say: part of every cache key.
+	Inspect(ctx context.Context, b Batch) Report
+	// Engine is what Report.Engine says of a full inspection: part of every cache
+	// key.
 	Engine() string
 }
 

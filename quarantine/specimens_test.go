@@ -306,7 +306,7 @@ func FuzzSpecimens(f *testing.F) {
 		check := func(set []quarantine.Specimen, err error) {
 			for _, s := range set {
 				if s.Text == "" || !kinds[string(s.Kind)] || !utf8.ValidString(s.Text) {
-					t.Fatalf("%q", s)
+					t.Fatalf("%+v", s)
 				}
 				for _, c := range s.Path {
 					if c < ' ' || c > '~' && c != '…' {

@@ -113,13 +113,13 @@ type words struct {
 
 func (w *words) Engine() string { return "words/1" }
 
-func (w *words) Inspect(ctx context.Context, set []quarantine.Specimen) quarantine.Report {
+func (w *words) Inspect(ctx context.Context, b quarantine.Batch) quarantine.Report {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.count++
 	r := quarantine.Report{Verdict: quarantine.Clear, Engine: w.Engine()}
 	part := map[string]string{}
-	for _, s := range set {
+	for _, s := range b.Specimens {
 		v := quarantine.Clear
 		switch {
 		case strings.Contains(s.Text, "EVIL"):

@@ -87,7 +87,7 @@ func (k *Keeper) judge(ctx context.Context, it gate.Item) gate.Judged {
 		}
 		return out
 	}
-	r := k.opt.Inspector.Inspect(ctx, set)
+	r := k.opt.Inspector.Inspect(ctx, quarantine.Batch{Origin: k.opt.Base.Origin, Specimens: set})
 	if ctx.Err() != nil {
 		return out
 	}
@@ -150,7 +150,7 @@ func (k *Keeper) joined(ctx context.Context, key verdictKey, items []gate.Judged
 	if len(set) == 0 {
 		return judgement{verdict: quarantine.Clear}
 	}
-	r := k.opt.Inspector.Inspect(ctx, set)
+	r := k.opt.Inspector.Inspect(ctx, quarantine.Batch{Origin: k.opt.Base.Origin, Specimens: set})
 	if ctx.Err() != nil {
 		return judgement{}
 	}

@@ -101,6 +101,9 @@ func (r Rule) check(p *Package) []Violation {
 
 // noun is the first element of a path inside the module.
 func noun(path string) string {
+	if Programs[path] {
+		return "cmd"
+	}
 	n, _, _ := strings.Cut(path, "/")
 	return n
 }

@@ -52,7 +52,7 @@ func benchResult(b *testing.B, raw jsontext.Value, want bool) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if r := ins.Inspect(context.Background(), set); (r.Verdict == quarantine.Clear) != want {
+		if r := ins.Inspect(context.Background(), quarantine.Batch{Specimens: set}); (r.Verdict == quarantine.Clear) != want {
 			b.Fatal(r)
 		}
 	}
@@ -99,7 +99,7 @@ func BenchmarkToolList(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if r := ins.Inspect(context.Background(), set); r.Verdict != quarantine.Clear {
+			if r := ins.Inspect(context.Background(), quarantine.Batch{Specimens: set}); r.Verdict != quarantine.Clear {
 				b.Fatal(r)
 			}
 		}

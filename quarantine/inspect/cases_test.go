@@ -22,7 +22,7 @@ func judge(t *testing.T, kind, raw string) quarantine.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return inspect.New().Inspect(context.Background(), set)
+	return inspect.New().Inspect(context.Background(), quarantine.Batch{Specimens: set})
 }
 
 func result(t *testing.T, raw string) quarantine.Report {
@@ -31,7 +31,7 @@ func result(t *testing.T, raw string) quarantine.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return inspect.New().Inspect(context.Background(), set)
+	return inspect.New().Inspect(context.Background(), quarantine.Batch{Specimens: set})
 }
 
 // cleared fails where an item is not as the test wants it.
@@ -115,7 +115,7 @@ func TestOutputEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range set {
-		if got := inspect.New().Inspect(context.Background(), []quarantine.Specimen{s}).Verdict; got != want && s.Text == fulfilment {
+		if got := inspect.New().Inspect(context.Background(), quarantine.Batch{Specimens: []quarantine.Specimen{s}}).Verdict; got != want && s.Text == fulfilment {
 			t.Errorf("error %s: %v", s.Path, got)
 		}
 	}
@@ -207,7 +207,7 @@ func TestRealLists(t *testing.T) {
 					joined = append(joined, s)
 				}
 			}
-			if r := inspect.New().Inspect(context.Background(), joined); r.Verdict != quarantine.Clear {
+			if r := inspect.New().Inspect(context.Background(), quarantine.Batch{Specimens: joined}); r.Verdict != quarantine.Clear {
 				t.Errorf("%s, %ss joined: %+v", f, kind, r)
 			}
 		}

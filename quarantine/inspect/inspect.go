@@ -34,7 +34,8 @@ var judges = sync.Pool{New: func() any { return new(judge) }}
 
 // Inspect implements quarantine.Inspector. Nothing is cut: every byte of every
 // specimen is looked at, or the verdict is Missing because ctx was done.
-func (inspector) Inspect(ctx context.Context, set []quarantine.Specimen) (report quarantine.Report) {
+func (inspector) Inspect(ctx context.Context, b quarantine.Batch) (report quarantine.Report) {
+	set := b.Specimens
 	j := judges.Get().(*judge)
 	defer func() {
 		if recover() != nil { // a fault of ours is no verdict, and the judge is not used again
@@ -48,6 +49,7 @@ func (inspector) Inspect(ctx context.Context, set []quarantine.Specimen) (report
 		if i%64 == 0 && ctx.Err() != nil {
 			return quarantine.Report{Verdict: quarantine.Missing, Engine: Engine}
 		}
+		j.at = i
 		j.specimen(&set[i])
 	}
 	j.weigh()
@@ -62,6 +64,7 @@ type judge struct {
 	verdict  quarantine.Verdict
 	findings []quarantine.Finding
 	path     string
+	at       int // place of the specimen in the batch
 	kind     quarantine.Kind
 	returned bool
 	hits     []hit
@@ -69,10 +72,11 @@ type judge struct {
 	ids      map[string]bool
 }
 
-// A spot is a weak hit and the path of the specimen that it is in.
+// A spot is a weak hit and the specimen that it is in.
 type spot struct {
 	hit
 	path string
+	at   int
 }
 
 func (j *judge) begin(set []quarantine.Specimen) {
@@ -101,7 +105,7 @@ func (j *judge) release() {
 func (j *judge) find(c quarantine.Category, v quarantine.Verdict, from, to int) {
 	j.verdict = quarantine.Worse(j.verdict, v)
 	if len(j.findings) < MaxFindings {
-		j.findings = append(j.findings, quarantine.Finding{Category: c, Verdict: v, Path: j.path, Span: quarantine.Span{From: from, To: to}})
+		j.findings = append(j.findings, quarantine.Finding{Category: c, Verdict: v, Path: j.path, At: j.at, Span: quarantine.Span{From: from, To: to}})
 	}
 }
 

@@ -48,7 +48,7 @@ func (j *judge) weak(h *hit) {
 	case quarantine.KindName, quarantine.KindTitle, quarantine.KindValue:
 		j.find(rules[h.rule].category, quarantine.Suspect, int(h.from), int(h.to))
 	default:
-		j.spots = append(j.spots, spot{*h, j.path})
+		j.spots = append(j.spots, spot{*h, j.path, j.at})
 	}
 }
 
@@ -61,7 +61,7 @@ func (j *judge) weigh() {
 		if g, ok := first[item]; !ok {
 			first[item] = group
 		} else if g != group {
-			j.path = s.path
+			j.path, j.at = s.path, s.at
 			j.find(rules[s.rule].category, quarantine.Suspect, int(s.from), int(s.to))
 		}
 	}

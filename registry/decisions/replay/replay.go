@@ -193,7 +193,7 @@ func (f *facts) inspect(ctx context.Context, item *gate.Item, inspector quaranti
 	if item.Fault == gate.NoFault {
 		set, err := quarantine.Specimens(string(f.kind), item.Canonical)
 		if err == nil {
-			verdict = inspector.Inspect(ctx, set).Verdict
+			verdict = inspector.Inspect(ctx, quarantine.Batch{Specimens: set}).Verdict
 		}
 	}
 	switch verdict {

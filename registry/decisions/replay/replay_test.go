@@ -56,7 +56,7 @@ func (k *kept) judged(t *testing.T, l *decisions.Log, p policy.Policy, profile p
 	if err != nil {
 		t.Fatal(err)
 	}
-	content := map[quarantine.Verdict]labels.Content{quarantine.Clear: labels.Inspected, quarantine.Suspect: labels.Suspect, quarantine.Hostile: labels.Violated}[inspect.New().Inspect(context.Background(), set).Verdict]
+	content := map[quarantine.Verdict]labels.Content{quarantine.Clear: labels.Inspected, quarantine.Suspect: labels.Suspect, quarantine.Hostile: labels.Violated}[inspect.New().Inspect(context.Background(), quarantine.Batch{Specimens: set}).Verdict]
 	f := policy.Facts{Profile: profile, Method: "tools/call", Tool: item.Name, Origin: place, Standing: labels.Pinned, Content: content,
 		Tier: labels.Synthesize(labels.Pinned, content), Effect: labels.Unclassified, Gate: state, Args: []byte(`{"path":"/a"}`)}
 	if kind != gate.Tool {
@@ -152,7 +152,7 @@ func TestReplayEqualsLive(t *testing.T) {
 type doubts struct{}
 
 func (doubts) Engine() string { return "doubts/1" }
-func (doubts) Inspect(context.Context, []quarantine.Specimen) quarantine.Report {
+func (doubts) Inspect(context.Context, quarantine.Batch) quarantine.Report {
 	return quarantine.Report{Verdict: quarantine.Suspect}
 }
 
