@@ -1,12 +1,13 @@
 # pratique: the commands a developer needs.
 
-# Known-answer vectors and real tool lists live beside the checkout; tests that
+# Known-answer vectors, real tool lists and the corpus of inspection live beside the checkout; tests that
 # want them skip by name where they are not set.
 PRATIQUE_VECTORS   ?= $(abspath $(wildcard ../shared/vectors))
 PRATIQUE_TOOLLISTS ?= $(abspath $(wildcard ../shared/data))
+PRATIQUE_CORPUS    ?= $(abspath $(wildcard ../shared/corpora/dev))
 # Real MCP servers and clients from npm; make npm installs them here.
 PRATIQUE_NPM       ?= $(CURDIR)/.npm
-export PRATIQUE_VECTORS PRATIQUE_TOOLLISTS PRATIQUE_NPM
+export PRATIQUE_VECTORS PRATIQUE_TOOLLISTS PRATIQUE_CORPUS PRATIQUE_NPM
 
 GO ?= go
 
