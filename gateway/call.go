@@ -27,6 +27,8 @@ type call struct {
 	view  uint64 // size of the registry's log that the decision saw
 	sent  bool   // the session's mu: the upstream may have it, so it may ask
 
+	read *policy.Context // of the run, as the call is decided; nil: not asked yet
+
 	questions int // the session's mu: that the upstream asked in it
 
 	started chan struct{} // closed when it is sent; nil: nobody waits for that

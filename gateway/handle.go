@@ -163,7 +163,7 @@ var errCursor = errors.New("cursor is none that was given out here")
 func (s *Session) facts(c *call, e *gate.Entry) policy.Facts {
 	return policy.Facts{
 		Profile: s.who.Profile, Method: c.pathMethod(), Tool: e.Name, ID: e.Tool, Origin: s.g.place.Origin.String(),
-		Tier: e.Tier(c.at), Standing: e.Standing, Content: e.Content, Effect: e.Effect, Gate: e.Listed,
+		Tier: e.Tier(c.at), Standing: e.Standing, Content: e.Content, Effect: e.Effect, Gate: e.Listed, Context: c.context(),
 	}
 }
 

@@ -12,13 +12,15 @@ type EntryType string
 // The entries of the decision log, one log per spool. They are read with an
 // operator's proof and never published (RULES.md 29).
 const (
-	EntryDecision EntryType = "call.decided"   // before the effect
-	EntryOutcome  EntryType = "call.finished"  // after it
-	EntryDropped  EntryType = "frame.dropped"  // a frame that was neither judged nor forwarded
-	EntrySurface  EntryType = "surface.moved"  // an item was pinned, withheld, changed, accepted, went away
-	EntryLaunch   EntryType = "launch.started" // an upstream process or endpoint, and its pin
-	EntryRun      EntryType = "run.started"    // a run began or ended, with agent and profile
-	EntryRecover  EntryType = "spool.adopted"  // a spool whose process died: what was open is lost
+	EntryDecision EntryType = "call.decided"     // before the effect
+	EntryOutcome  EntryType = "call.finished"    // after it
+	EntryDropped  EntryType = "frame.dropped"    // a frame that was neither judged nor forwarded
+	EntrySurface  EntryType = "surface.moved"    // an item was pinned, withheld, changed, accepted, went away
+	EntryLaunch   EntryType = "launch.started"   // an upstream process or endpoint, and its pin
+	EntryRun      EntryType = "run.started"      // a run began or ended, with agent and profile
+	EntryWithdraw EntryType = "result.withdrawn" // results that a run holds count no longer: why, and which
+	EntryClear    EntryType = "run.cleared"      // they are out of the run's context: who says so
+	EntryRecover  EntryType = "spool.adopted"    // a spool whose process died: what was open is lost
 )
 
 // Outcomes of a call, in entries and in metrics.
@@ -64,6 +66,7 @@ type Entry struct {
 	Content  string             `json:"content,omitzero"`
 	Effect   labels.Effect      `json:"effect,omitzero"`
 	Gate     string             `json:"gate,omitzero"`    // state of the item towards this agent
+	Context  string             `json:"context,omitzero"` // of the run, as the decision saw it: worst, untrusted, own, clean
 	Surface  credentials.Digest `json:"surface,omitzero"` // of all that this agent was shown
 	Profile  string             `json:"profile,omitzero"`
 	Policy   credentials.Digest `json:"policy,omitzero"`

@@ -33,6 +33,7 @@ type Decision struct {
 	policy credentials.Digest
 	loose  bool
 	would  *judged
+	way    Results // with a suspect result; of a refusal Hold
 }
 
 // judged is what would have been decided, inside a decision that does not bind.
@@ -40,6 +41,7 @@ type judged struct {
 	verb   Verb
 	reason Reason
 	rule   string
+	way    Results
 }
 
 // Refuse is a refusal for a reason that no policy judges: a guard, a bound, a
@@ -52,7 +54,7 @@ func (d Decision) Would() Decision {
 	if d.would == nil {
 		return d
 	}
-	return Decision{verb: d.would.verb, reason: d.would.reason, rule: d.would.rule, policy: d.policy}
+	return Decision{verb: d.would.verb, reason: d.would.reason, rule: d.would.rule, policy: d.policy, way: d.would.way}
 }
 
 // Verb is what becomes of the call.
@@ -72,6 +74,15 @@ func (d Decision) Rule() string { return d.rule }
 // Policy is the digest of the layers that were evaluated.
 func (d Decision) Policy() credentials.Digest { return d.policy }
 
+// Results is what becomes of a suspect result of the call; of a refusal it is
+// Hold. It binds where the decision does: see Enforced.
+func (d Decision) Results() Results {
+	if d.verb == Deny {
+		return Hold
+	}
+	return d.way
+}
+
 // Enforced tells whether the verb binds. Only the profile watch gives decisions
 // that do not; entries say so (RULES.md 12).
 func (d Decision) Enforced() bool { return !d.loose }
@@ -89,6 +100,7 @@ type Facts struct {
 	Content  labels.Content  //
 	Effect   labels.Effect   //
 	Gate     State           // of the item on the surface that this agent was shown
+	Context  Context         // what the run has read so far, seen from Origin
 	Args     []byte          // the arguments as they will be forwarded: strict JSON
 	Channel  bool            // whether an approval channel could answer; without, an Ask is a Deny
 }

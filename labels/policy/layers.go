@@ -6,8 +6,8 @@ import (
 )
 
 // Strictest joins layers: each must itself allow, and the result is the
-// smallest verb of all, with the reason of the first layer that gave it. No layer
-// at all refuses. An enforced layer is not loosened by one that is not.
+// smallest verb of all, with the reason of the first layer that gave it; so are
+// results. No layer at all refuses. An enforced layer is not loosened by one that is not.
 func Strictest(layers ...Policy) Policy {
 	var names []byte
 	for _, l := range layers {
@@ -28,12 +28,17 @@ func (s *strictest) Digest() credentials.Digest { return s.digest }
 // Decide implements Policy.
 func (s *strictest) Decide(f Facts) Decision {
 	var d Decision
+	var way Results
 	for i, l := range s.layers {
-		if n := l.Decide(f); i == 0 || n.verb < d.verb || n.verb == d.verb && d.loose && !n.loose && n.verb != Allow {
+		n := l.Decide(f)
+		if i == 0 || n.verb < d.verb || n.verb == d.verb && d.loose && !n.loose && n.verb != Allow {
 			d = n
 		}
+		if way = least(way, n.Results()); i == 0 {
+			way = n.Results()
+		}
 	}
-	d.policy = s.digest
+	d.policy, d.way = s.digest, way
 	return d
 }
 

@@ -38,6 +38,9 @@ const (
 //	  - name: records
 //	    never: [delete_record]
 //	    methods: [tools/call]
+//	  - name: pages
+//	    allow: [fetch_page]
+//	    results: mark     # of suspect results: mark or hold; cut where no rule says
 type file struct {
 	Default *word      `yaml:"default"`
 	Rules   []fileRule `yaml:"rules"`
@@ -49,6 +52,7 @@ type fileRule struct {
 	Ask     *[]word `yaml:"ask"`
 	Never   *[]word `yaml:"never"`
 	Methods *[]word `yaml:"methods"`
+	Results *word   `yaml:"results"`
 }
 
 // A word is a string that YAML reads as one: 42, true and null are something
@@ -238,6 +242,9 @@ func (fr *fileRule) read() (rule, error) {
 		}
 		seen[n] = true
 	}
+	if what := fr.results(&r); what != "" {
+		return bad(what)
+	}
 	if fr.Methods == nil {
 		return r, nil
 	}
@@ -251,6 +258,25 @@ func (fr *fileRule) read() (rule, error) {
 		}
 	}
 	return r, nil
+}
+
+// results reads what the rule says of results. Only an allow may loosen: a further
+// ask or never permits no more of a result either (RULES.md 30).
+func (fr *fileRule) results(r *rule) string {
+	if fr.Results == nil {
+		return ""
+	}
+	way, err := ParseResults(string(*fr.Results))
+	switch {
+	case err != nil || way == Cut:
+		return "results is hold or mark; leave it out for cut"
+	case r.verb == Deny:
+		return "a never has no results"
+	case way == Mark && r.verb != Allow:
+		return "results: mark is for an allow"
+	}
+	r.way, r.said = way, true
+	return ""
 }
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }

@@ -27,7 +27,7 @@ func Example() {
 	}
 	f := policy.Facts{
 		Profile: policy.Personal, Method: "tools/call", Tool: "send_mail", Gate: policy.Cleared,
-		Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected,
+		Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected, Context: policy.Clean,
 	}
 	d := policy.Of(rules).Decide(f)
 	fmt.Println(d.Verb(), d.Reason(), d.Rule())
@@ -114,11 +114,13 @@ func cells(yield func(policy.Facts)) {
 					for content := labels.Violated; content <= labels.Consistent+1; content++ {
 						for _, effect := range []labels.Effect{labels.Unclassified, labels.AllEffects, labels.Write, labels.Read} {
 							for _, tool := range []string{"free", "asked", "shut", "other"} {
-								for _, channel := range []bool{false, true} {
-									yield(policy.Facts{
-										Profile: profile, Method: "tools/call", Tool: tool, Tier: tier, Standing: standing, Content: content,
-										Effect: effect, Gate: gate, Channel: channel,
-									})
+								for context := policy.Worst; context <= policy.Clean+1; context++ {
+									for _, channel := range []bool{false, true} {
+										yield(policy.Facts{
+											Profile: profile, Method: "tools/call", Tool: tool, Tier: tier, Standing: standing, Content: content,
+											Effect: effect, Gate: gate, Channel: channel, Context: context,
+										})
+									}
 								}
 							}
 						}
@@ -129,7 +131,7 @@ func cells(yield func(policy.Facts)) {
 	}
 }
 
-var ruleText = []byte("rules:\n  - {name: a, allow: [free, asked, shut]}\n  - {name: b, ask: [asked]}\n  - {name: c, never: [shut]}\n")
+var ruleText = []byte("rules:\n  - {name: a, allow: [free, asked, shut]}\n  - {name: b, ask: [asked]}\n  - {name: c, never: [shut]}\n  - {name: d, allow: [free], results: mark}\n  - {name: e, allow: [other], results: hold}\n")
 
 func mustLoad(t *testing.T, text []byte) *policy.Rules {
 	t.Helper()
@@ -151,6 +153,8 @@ func TestMonotone(t *testing.T) {
 			no := func(what string, worse policy.Facts) {
 				if w := p.Decide(worse); w.Verb() > d.Verb() {
 					t.Errorf("%s: %+v gives %v, %+v gives %v", what, f, d.Verb(), worse, w.Verb())
+				} else if w.Results() > d.Results() {
+					t.Errorf("%s: %+v has results %v, %+v %v", what, f, d.Results(), worse, w.Results())
 				}
 				if p.Listed(worse) && !p.Listed(f) {
 					t.Errorf("%s: %+v lists more than %+v", what, worse, f)
@@ -158,7 +162,7 @@ func TestMonotone(t *testing.T) {
 			}
 			// Cells outside of the vocabulary are worst, so they are left out as the
 			// better of a pair.
-			if f.Gate <= policy.Cleared && f.Tier.Valid() && f.Standing.Valid() && f.Content.Valid() {
+			if f.Gate <= policy.Cleared && f.Tier.Valid() && f.Standing.Valid() && f.Content.Valid() && f.Context <= policy.Clean {
 				if w := f; w.Gate > 0 {
 					w.Gate--
 					no("state", w)
@@ -175,6 +179,10 @@ func TestMonotone(t *testing.T) {
 					w.Content--
 					no("content", w)
 				}
+				if w := f; w.Context > 0 {
+					w.Context--
+					no("context", w)
+				}
 				w := f
 				w.Effect = labels.Unclassified
 				no("effect", w)
@@ -187,6 +195,12 @@ func TestMonotone(t *testing.T) {
 				if d.Verb() != policy.Deny || p.Listed(f) {
 					t.Errorf("%+v gives %v", f, d.Verb())
 				}
+			}
+			if (f.Context == policy.Worst || f.Context > policy.Clean) && d.Verb() == policy.Allow {
+				t.Errorf("%+v is let through out of a context at its worst", f)
+			}
+			if d.Verb() == policy.Deny && d.Results() != policy.Hold {
+				t.Errorf("%+v is refused, and has results %v", f, d.Results())
 			}
 			if d.Verb() == policy.Ask && !f.Channel {
 				t.Errorf("%+v asks nobody", f)
@@ -205,9 +219,12 @@ func TestMonotone(t *testing.T) {
 func TestLayers(t *testing.T) {
 	one, two := policy.Of(nil), policy.Of(mustLoad(t, ruleText))
 	both := policy.Strictest(one, two)
-	more := policy.Of(mustLoad(t, append(slices.Clone(ruleText), "  - {name: d, ask: [free]}\n  - {name: e, never: [asked]}\n"...)))
+	more := policy.Of(mustLoad(t, append(slices.Clone(ruleText), "  - {name: f, ask: [free], results: hold}\n  - {name: g, never: [asked]}\n"...)))
 	cells(func(f policy.Facts) {
 		v := both.Decide(f).Verb()
+		if r := both.Decide(f).Results(); r > one.Decide(f).Results() || r > two.Decide(f).Results() || more.Decide(f).Results() > two.Decide(f).Results() {
+			t.Errorf("%+v: two layers, or more rules, let more of a result through", f)
+		}
 		if v > one.Decide(f).Verb() || v > two.Decide(f).Verb() || both.Listed(f) && !(one.Listed(f) && two.Listed(f)) {
 			t.Errorf("%+v: two layers permit more than one", f)
 		}
@@ -240,7 +257,7 @@ func TestWatch(t *testing.T) {
 		}
 	})
 	// An enforced layer above it binds.
-	f := policy.Facts{Profile: policy.Watch, Method: "tools/call", Tool: "shut", Gate: policy.Cleared, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
+	f := policy.Facts{Profile: policy.Watch, Method: "tools/call", Tool: "shut", Gate: policy.Cleared, Context: policy.Clean, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
 	if d := policy.Strictest(p, refuser{}).Decide(f); d.Verb() != policy.Deny || !d.Enforced() {
 		t.Errorf("%v, enforced %v", d.Verb(), d.Enforced())
 	}
@@ -280,6 +297,11 @@ func TestRulesErrors(t *testing.T) {
 		"given twice":       "rules:\n  - {name: a, never: [x, x]}\n",
 		"unknown method":    "rules:\n  - {name: a, never: [x], methods: [tools/list]}\n",
 		"no methods":        "rules:\n  - {name: a, never: [x], methods: []}\n",
+		"results cut":       "rules:\n  - {name: a, allow: [x], results: cut}\n",
+		"results nonsense":  "rules:\n  - {name: a, allow: [x], results: pass}\n",
+		"results of never":  "rules:\n  - {name: a, never: [x], results: hold}\n",
+		"ask that marks":    "rules:\n  - {name: a, ask: [x], results: mark}\n",
+		"results a list":    "rules:\n  - {name: a, allow: [x], results: [hold]}\n",
 		"method twice":      "rules:\n  - {name: a, never: [x], methods: [tools/call, tools/call]}\n",
 		"anchor":            "rules:\n  - {name: a, allow: &n [x]}\n  - {name: b, allow: *n}\n",
 		"merge":             "rules:\n  - {<<: {name: a}, allow: [x]}\n",
@@ -309,6 +331,78 @@ func TestRulesErrors(t *testing.T) {
 	}
 }
 
+// What becomes of suspect results: cut, but for what rules say, of which the
+// strictest counts; marked is only what an allow says so of, and never out of a
+// context at its worst or of a tool in doubt.
+func TestResults(t *testing.T) {
+	rules := mustLoad(t, []byte("rules:\n  - {name: a, allow: [\"*\"]}\n  - {name: b, allow: [page, both], results: mark}\n  - {name: c, ask: [both, mail], results: hold}\n  - {name: d, allow: [get], methods: [prompts/get], results: hold}\n"))
+	again := mustLoad(t, rules.Text())
+	f := policy.Facts{Profile: policy.Personal, Method: "tools/call", Gate: policy.Cleared, Context: policy.Clean, Channel: true, Tier: labels.Green, Standing: labels.Attested, Content: labels.Inspected}
+	for tool, want := range map[string]policy.Results{"any": policy.Cut, "page": policy.Mark, "both": policy.Hold, "mail": policy.Hold, "get": policy.Cut} {
+		f.Tool = tool
+		for _, r := range []*policy.Rules{rules, again} {
+			if d := policy.Of(r).Decide(f); d.Results() != want {
+				t.Errorf("%s: %v by %s, want %v", tool, d.Results(), d.Rule(), want)
+			}
+		}
+		if d := policy.Of(nil).Decide(f); d.Results() != policy.Cut {
+			t.Errorf("%s, no rules: %v", tool, d.Results())
+		}
+	}
+	f.Tool = "page"
+	for what, change := range map[string]func(*policy.Facts){
+		"worst": func(f *policy.Facts) { f.Context = policy.Worst },
+		"doubt": func(f *policy.Facts) { f.Content, f.Tier = labels.Suspect, labels.Yellow },
+	} {
+		g := f
+		if change(&g); policy.Of(rules).Decide(g).Verb() != policy.Ask || policy.Of(rules).Decide(g).Results() != policy.Cut {
+			t.Errorf("%s: %v %v", what, policy.Of(rules).Decide(g).Verb(), policy.Of(rules).Decide(g).Results())
+		}
+	}
+	for _, r := range []policy.Results{policy.Hold, policy.Cut, policy.Mark} {
+		if got, err := policy.ParseResults(r.String()); err != nil || got != r {
+			t.Errorf("%v is read as %v, %v", r, got, err)
+		}
+	}
+	if r, err := policy.ParseResults("x"); err == nil || r != policy.Hold || policy.Results(9).String() != "hold" {
+		t.Error("something else than hold of nonsense")
+	}
+}
+
+// Out of a context at its worst every call asks, under every profile and rule; and
+// where nobody could answer, the refusal names what ends that (RULES.md 9).
+func TestWithdrawn(t *testing.T) {
+	for _, p := range []policy.Policy{policy.Of(nil), policy.Of(mustLoad(t, ruleText))} {
+		cells(func(f policy.Facts) {
+			if f.Context != policy.Clean {
+				return
+			}
+			d, w := p.Decide(f), f
+			w.Context = policy.Worst
+			is := p.Decide(w)
+			switch {
+			case d.Verb() == policy.Deny && d.Reason() != policy.NoChannel:
+				if is.Verb() != policy.Deny || is.Reason() != d.Reason() {
+					t.Errorf("%+v: %v %s, was %s", w, is.Verb(), is.Reason(), d.Reason())
+				}
+			case is.Reason() != policy.Withdrawn || (is.Verb() == policy.Ask) != f.Channel || is.Rule() != "context:withdrawn":
+				t.Errorf("%+v: %v %s", w, is.Verb(), is.Reason())
+			}
+			if p.Listed(f) != p.Listed(w) {
+				t.Errorf("%+v: the lists differ", w)
+			}
+		})
+	}
+	for c := policy.Worst; c <= policy.Clean; c++ {
+		if got, err := policy.ParseContext(c.String()); err != nil || got != c {
+			t.Errorf("%v is read as %v, %v", c, got, err)
+		}
+	}
+	if c, err := policy.ParseContext("x"); err == nil || c != policy.Worst || policy.Context(9).String() != "worst" {
+		t.Error("something else than worst of nonsense")
+	}
+}
+
 // The digest names what the rules say, not how the file says it.
 func TestRulesDigest(t *testing.T) {
 	a := mustLoad(t, []byte("rules:\n  - {name: a, allow: [x, y]}\n  - {name: b, never: [z], methods: [tools/call, prompts/get]}\n"))
@@ -318,6 +412,7 @@ func TestRulesDigest(t *testing.T) {
 	}
 	for _, other := range []string{
 		"rules:\n  - {name: a, allow: [x]}\n  - {name: b, never: [z], methods: [tools/call, prompts/get]}\n",
+		"rules:\n  - {name: a, allow: [x, y], results: hold}\n  - {name: b, never: [z], methods: [tools/call, prompts/get]}\n",
 		"rules:\n  - {name: a, ask: [x, y]}\n  - {name: b, never: [z], methods: [tools/call, prompts/get]}\n",
 		"rules:\n  - {name: c, allow: [x, y]}\n  - {name: b, never: [z], methods: [tools/call, prompts/get]}\n",
 		"rules:\n  - {name: a, allow: [x, y]}\n  - {name: b, never: [z]}\n",
@@ -384,7 +479,7 @@ func TestSource(t *testing.T) {
 	if changed, err := s.Reload(); err == nil || changed || s.Rules().Digest() != good {
 		t.Fatalf("gone: %v, %v", changed, err)
 	}
-	f := policy.Facts{Profile: policy.Personal, Method: "tools/call", Tool: "close_account", Gate: policy.Cleared, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
+	f := policy.Facts{Profile: policy.Personal, Method: "tools/call", Tool: "close_account", Gate: policy.Cleared, Context: policy.Clean, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
 	if d := s.Policy().Decide(f); d.Verb() != policy.Deny {
 		t.Error("without a file everything goes")
 	}
@@ -431,7 +526,7 @@ func FuzzLoad(f *testing.F) {
 
 // The cost of a decision does not depend on how many rules there are.
 func BenchmarkDecide(b *testing.B) {
-	f := policy.Facts{Profile: policy.Personal, Method: "tools/call", Tool: "tool_7", Gate: policy.Cleared, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
+	f := policy.Facts{Profile: policy.Personal, Method: "tools/call", Tool: "tool_7", Gate: policy.Cleared, Context: policy.Clean, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
 	for _, n := range []int{0, 10, 10_000} {
 		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
 			var rules *policy.Rules

@@ -71,10 +71,13 @@ func (p *organisation) Digest() credentials.Digest { return p.digest }
 func (p *organisation) Decide(f Facts) Decision {
 	d := p.judge(f)
 	if d.verb == Ask && !f.Channel {
-		d.verb, d.reason = Deny, NoChannel
+		d.verb, d.way = Deny, Hold
+		if d.reason != Withdrawn { // which names a remedy of its own
+			d.reason = NoChannel
+		}
 	}
 	if f.Profile == Watch && watchable(f) {
-		d = Decision{verb: Allow, reason: Watched, rule: profileRule(Watch), loose: true, would: &judged{d.verb, d.Reason(), d.rule}}
+		d = Decision{verb: Allow, reason: Watched, rule: profileRule(Watch), loose: true, would: &judged{d.verb, d.Reason(), d.rule, d.Results()}, way: Mark}
 	}
 	d.policy = p.digest
 	return d
@@ -91,16 +94,20 @@ func (p *organisation) Listed(f Facts) bool {
 // through.
 func watchable(f Facts) bool { return f.Gate > Incomplete && f.Gate <= Cleared }
 
-// judge is the straight line of one decision: floor, permission, cap.
+// judge is the straight line of one decision: floor, permission, caps. Out of a
+// context at its worst every call asks (RULES.md 9), whatever rules and labels say.
 func (p *organisation) judge(f Facts) Decision {
 	if r := floor(f); r != "" {
 		return Decision{reason: r, rule: profileRule(f.Profile)}
 	}
 	d := p.permit(f)
-	if d.verb < Allow {
-		return d
+	if d.verb == Allow {
+		d = capped(d, f)
 	}
-	return capped(d, f)
+	if d.verb > Deny && f.Context.worst() {
+		return Decision{verb: Ask, reason: Withdrawn, rule: withdrawnRule, way: least(d.way, Cut)}
+	}
+	return d
 }
 
 // floor are the refusals that no rule takes back.
@@ -144,7 +151,7 @@ func (p *organisation) permit(f Facts) Decision {
 	if f.Profile == Strict {
 		return Decision{reason: NoRule, rule: profileRule(Strict)}
 	}
-	return Decision{verb: Allow, reason: ReasonCleared, rule: profileRule(f.Profile)}
+	return Decision{verb: Allow, reason: ReasonCleared, rule: profileRule(f.Profile), way: Cut}
 }
 
 // capped is what becomes of an Allow of an item that is not beyond doubt
@@ -154,9 +161,9 @@ func (p *organisation) permit(f Facts) Decision {
 func capped(d Decision, f Facts) Decision {
 	switch {
 	case f.Content < labels.Inspected:
-		return Decision{verb: Ask, reason: Doubtful, rule: profileRule(f.Profile)}
+		return Decision{verb: Ask, reason: Doubtful, rule: profileRule(f.Profile), way: least(d.way, Cut)}
 	case f.Profile == Strict && tier(f) < labels.Green:
-		return Decision{verb: Ask, reason: ProfileAsk, rule: profileRule(Strict)}
+		return Decision{verb: Ask, reason: ProfileAsk, rule: profileRule(Strict), way: d.way}
 	}
 	return d
 }

@@ -18,6 +18,7 @@ const (
 	RuleAsk    Reason = "rule_ask"    // a rule of the operator's asks
 	ProfileAsk Reason = "profile_ask" // the profile asks for a tier below green
 	Doubtful   Reason = "doubtful"    // released although its text has no clear verdict
+	Withdrawn  Reason = "withdrawn"   // the run holds a result that was withdrawn; without a channel it is a refusal
 )
 
 // Why a call is refused before anything is forwarded.
@@ -77,6 +78,7 @@ var meanings = []Meaning{
 	{RuleAsk, "ask", "no", false, "A rule of the operator wants a person to approve this call."},
 	{ProfileAsk, "ask", "no", false, "The profile wants a person to approve calls of a tool whose label is not green."},
 	{Doubtful, "ask", "no", false, "The tool was released although its text was not found clear, so a person has to approve its calls."},
+	{Withdrawn, "ask", "no", false, "A result that this run holds was withdrawn, so a person has to approve every call until its deletion is confirmed, the operator clears the run, or a new run begins."},
 
 	{Undecided, "deny", "no", false, "Nothing decided this call, so it was refused."},
 	{UnknownProfile, "deny", "no", false, "The agent has no known profile."},

@@ -27,6 +27,8 @@ type rule struct {
 	verb    Verb     // Deny is never
 	names   []string // sorted
 	methods []string // sorted; nil: see covers
+	way     Results  // with suspect results; only with said
+	said    bool     // whether it says something of results
 }
 
 // callMethods are the methods that carry agent-chosen values upstream, and so
@@ -87,13 +89,20 @@ func newRules(list []rule) (*Rules, error) {
 
 // decide looks at the rules that name the item, or what is read through it, and
 // at those for any. The strictest that matches fires; among equals the first by
-// name.
+// name. What becomes of results is the strictest that any matching rule says, and
+// Cut where none says anything.
 func (r *Rules) decide(method, name, target string) Decision {
 	best := Decision{reason: NoRule, rule: "default"}
-	found := false
+	found, way := false, Mark+1
 	look := func(i int) {
 		rl := &r.rules[i]
-		if !rl.covers(method) || found && (rl.verb > best.verb || rl.verb == best.verb && rl.name >= best.rule) {
+		if !rl.covers(method) {
+			return
+		}
+		if rl.said {
+			way = min(way, rl.way)
+		}
+		if found && (rl.verb > best.verb || rl.verb == best.verb && rl.name >= best.rule) {
 			return
 		}
 		found = true
@@ -103,6 +112,9 @@ func (r *Rules) decide(method, name, target string) Decision {
 		for _, i := range r.index[n] {
 			look(i)
 		}
+	}
+	if best.way = way; way > Mark {
+		best.way = Cut
 	}
 	return best
 }
@@ -121,12 +133,16 @@ type ruleForm struct {
 	Ask     []string `json:"ask,omitzero"`
 	Never   []string `json:"never,omitzero"`
 	Methods []string `json:"methods,omitzero"`
+	Results string   `json:"results,omitzero"`
 }
 
 func (r *Rules) form() *form {
 	f := &form{Default: "deny", Rules: []ruleForm{}}
 	for _, rl := range r.rules {
 		rf := ruleForm{Name: rl.name, Methods: rl.methods}
+		if rl.said {
+			rf.Results = rl.way.String()
+		}
 		switch rl.verb {
 		case Allow:
 			rf.Allow = rl.names

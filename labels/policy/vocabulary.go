@@ -11,6 +11,8 @@ const (
 type Lexicon struct {
 	Verbs    []string  `json:"verbs"` // from the strictest
 	States   []string  `json:"states"`
+	Contexts []string  `json:"contexts"` // from the worst
+	Results  []string  `json:"results"`  // from the strictest
 	Profiles []Profile `json:"profiles"`
 	Statuses []string  `json:"statuses"`
 	Methods  []string  `json:"methods"`
@@ -23,6 +25,8 @@ func Vocabulary() Lexicon {
 	return Lexicon{
 		Verbs:    verbNames[:],
 		States:   stateNames[:],
+		Contexts: contextNames[:],
+		Results:  resultsNames[:],
 		Profiles: []Profile{Personal, Strict, Watch},
 		Statuses: []string{StatusBlocked, StatusHeld},
 		Methods:  Methods(),

@@ -73,6 +73,7 @@ func (w *writing) judged(e *registry.Entry) {
 		w.text("effect", string(text))
 	}
 	w.text("gate", e.Gate)
+	w.text("context", e.Context)
 	w.digest("surface", &e.Surface)
 	w.text("profile", e.Profile)
 	w.digest("policy", &e.Policy)

@@ -5,6 +5,7 @@
 package vectors
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -45,6 +46,7 @@ type Vector struct {
 	Released bool           `json:"released,omitzero"` // an operator released it all the same
 	Standing string         `json:"standing"`          // of the origin
 	Channel  bool           `json:"channel,omitzero"`  // an approval channel could answer
+	Context  string         `json:"context,omitzero"`  // of the run: worst, untrusted, own, clean; empty: clean
 	Method   string         `json:"method"`
 	Call     string         `json:"call,omitzero"` // the name or URI that is called, where it is not the item's own
 	Args     jsontext.Value `json:"args"`
@@ -53,11 +55,12 @@ type Vector struct {
 
 // Want is what has to come out.
 type Want struct {
-	Verb   string         `json:"verb"`
-	Reason policy.Reason  `json:"reason"`
-	Rule   string         `json:"rule"`
-	Listed bool           `json:"listed"`
-	Would  *WouldHaveBeen `json:"would,omitzero"` // under watch
+	Verb    string         `json:"verb"`
+	Reason  policy.Reason  `json:"reason"`
+	Rule    string         `json:"rule"`
+	Listed  bool           `json:"listed"`
+	Results string         `json:"results,omitzero"` // of a call that is let through or asked for: hold, mark; empty: cut
+	Would   *WouldHaveBeen `json:"would,omitzero"`   // under watch
 }
 
 // WouldHaveBeen is the decision inside one that does not bind.
@@ -126,6 +129,9 @@ func (v Vector) Policy() (policy.Policy, error) {
 func (v Vector) Facts() (policy.Facts, error) {
 	f := policy.Facts{Profile: v.Profile, Method: v.Method, Args: v.Args, Channel: v.Channel}
 	var err error
+	if f.Context, err = policy.ParseContext(cmp.Or(v.Context, policy.Clean.String())); err != nil {
+		return f, err
+	}
 	if f.Tool, err = v.ItemName(); err != nil {
 		return f, err
 	}

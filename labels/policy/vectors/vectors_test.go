@@ -1,9 +1,11 @@
 package vectors_test
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
+	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/labels/policy/vectors"
 )
 
@@ -53,6 +55,9 @@ func TestVectors(t *testing.T) {
 			d := p.Decide(f)
 			if d.Verb().String() != v.Want.Verb || d.Reason() != v.Want.Reason || d.Rule() != v.Want.Rule {
 				t.Errorf("%v %s by %s, want %+v", d.Verb(), d.Reason(), d.Rule(), v.Want)
+			}
+			if want := cmp.Or(v.Want.Results, "cut"); d.Enforced() && d.Verb() != policy.Deny && d.Results().String() != want {
+				t.Errorf("results %v, want %s", d.Results(), want)
 			}
 			if got := p.Listed(f); got != v.Want.Listed {
 				t.Errorf("listed %v", got)

@@ -4,8 +4,8 @@
 // it never repeats the recorded answer: where something is missing it says so.
 //
 // What was observed then, and cannot be judged again, comes from the entry: the
-// agent's profile, the standing of the origin, and how the item stood on the
-// surface that the agent was shown.
+// agent's profile, the standing of the origin, how the item stood on the surface
+// that the agent was shown, and the context of the run.
 package replay
 
 import (
@@ -47,6 +47,7 @@ type Judged struct {
 	Rule     string `json:"rule"`
 	Enforced bool   `json:"enforced" doc:"false under watch"`
 	Gate     string `json:"gate" doc:"of the item towards the agent"`
+	Context  string `json:"context" doc:"of the run: worst, untrusted, own, clean"`
 	Tier     string `json:"tier"`
 	Content  string `json:"content"`
 	Effect   string `json:"effect"`
@@ -76,7 +77,7 @@ func Of(ctx context.Context, r *decisions.Record, src Sources, inspector quarant
 		return Answer{}, err
 	}
 	a := Answer{Then: Judged{Verb: e.Verb, Reason: e.Reason, Rule: e.Rule, Enforced: e.Enforced == nil || *e.Enforced,
-		Gate: e.Gate, Tier: e.Tier, Content: e.Content, Effect: e.Effect.String()}}
+		Gate: e.Gate, Context: e.Context, Tier: e.Tier, Content: e.Content, Effect: e.Effect.String()}}
 	p, byGate, err := decider(e, src)
 	if err != nil {
 		return Answer{}, err
@@ -95,9 +96,9 @@ func Of(ctx context.Context, r *decisions.Record, src Sources, inspector quarant
 	}
 	would := d.Would()
 	a.Now = Judged{Verb: would.Verb().String(), Reason: string(would.Reason()), Rule: would.Rule(), Enforced: d.Enforced(),
-		Gate: f.Gate.String(), Tier: f.Tier.String(), Content: f.Content.String(), Effect: f.Effect.String()}
+		Gate: f.Gate.String(), Context: f.Context.String(), Tier: f.Tier.String(), Content: f.Content.String(), Effect: f.Effect.String()}
 	if f.kind == "" { // of no item
-		a.Now.Tier, a.Now.Content, a.Now.Effect = a.Then.Tier, a.Then.Content, a.Then.Effect
+		a.Now.Tier, a.Now.Content, a.Now.Effect, a.Now.Context = a.Then.Tier, a.Then.Content, a.Then.Effect, a.Then.Context
 	}
 	if byGate { // the gate refused before any policy was asked, and has no rules by name
 		a.Now.Rule, a.Now.Enforced = a.Then.Rule, a.Then.Enforced
@@ -135,6 +136,9 @@ func read(e *registry.Entry) (facts, error) {
 	}
 	if f.Tier, err = labels.ParseTier(e.Tier); err != nil {
 		return f, missing("tier", err)
+	}
+	if f.Context, err = policy.ParseContext(e.Context); err != nil {
+		return f, missing("context of the run", err)
 	}
 	f.Effect = e.Effect
 	return f, nil

@@ -48,7 +48,7 @@ func (k *kept) sources() replay.Sources {
 }
 
 // judged is a decision as a gateway makes and records it.
-func (k *kept) judged(t *testing.T, l *decisions.Log, p policy.Policy, profile policy.Profile, raw string, state policy.State, kind gate.Kind) (decisions.Record, policy.Decision) {
+func (k *kept) judged(t *testing.T, l *decisions.Log, p policy.Policy, profile policy.Profile, raw string, state policy.State, kind gate.Kind, x policy.Context) (decisions.Record, policy.Decision) {
 	t.Helper()
 	item := gate.Decode(kind, []byte(raw))
 	k.items[item.Digest] = raw
@@ -58,7 +58,7 @@ func (k *kept) judged(t *testing.T, l *decisions.Log, p policy.Policy, profile p
 	}
 	content := map[quarantine.Verdict]labels.Content{quarantine.Clear: labels.Inspected, quarantine.Suspect: labels.Suspect, quarantine.Hostile: labels.Violated}[inspect.New().Inspect(context.Background(), quarantine.Batch{Specimens: set}).Verdict]
 	f := policy.Facts{Profile: profile, Method: "tools/call", Tool: item.Name, Origin: place, Standing: labels.Pinned, Content: content,
-		Tier: labels.Synthesize(labels.Pinned, content), Effect: labels.Unclassified, Gate: state, Args: []byte(`{"path":"/a"}`)}
+		Tier: labels.Synthesize(labels.Pinned, content), Effect: labels.Unclassified, Gate: state, Context: x, Args: []byte(`{"path":"/a"}`)}
 	if kind != gate.Tool {
 		f.Method, f.Effect, f.Args = "resources/read", labels.Read, []byte(`{"uri":"file:///a/b"}`)
 		if kind == gate.Template {
@@ -68,7 +68,7 @@ func (k *kept) judged(t *testing.T, l *decisions.Log, p policy.Policy, profile p
 	d := p.Decide(f)
 	w := d.Would()
 	e := &registry.Entry{Run: "run_1", Method: f.Method, Origin: place, Kind: string(kind), Name: item.Name, Mdg: item.Digest, Tier: f.Tier.String(),
-		Standing: f.Standing.String(), Content: f.Content.String(), Effect: f.Effect, Gate: state.String(), Profile: string(profile),
+		Standing: f.Standing.String(), Content: f.Content.String(), Effect: f.Effect, Gate: state.String(), Context: x.String(), Profile: string(profile),
 		Policy: d.Policy(), Verb: w.Verb().String(), Reason: string(w.Reason()), Rule: w.Rule()}
 	if !d.Enforced() {
 		e.Enforced = new(bool)
@@ -106,7 +106,7 @@ func TestReplayEqualsLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	live, again := map[string]int{}, map[string]int{}
+	n, live, again := 0, map[string]int{}, map[string]int{}
 	for _, p := range []policy.Policy{policy.Of(nil), policy.Of(r)} {
 		for _, profile := range []policy.Profile{policy.Watch, policy.Personal, policy.Strict, "nonsense"} {
 			if d := p.Decide(policy.Facts{Profile: profile}).Policy(); !d.IsZero() {
@@ -119,7 +119,9 @@ func TestReplayEqualsLive(t *testing.T) {
 					tool: gate.Tool, hostile: gate.Tool, strings.Replace(tool, "read_", "write_", 1): gate.Tool,
 					`{"name":"r","uri":"file:///a"}`: gate.Resource, `{"name":"t","uriTemplate":"file:///{+path}"}`: gate.Template,
 				} {
-					rec, d := k.judged(t, l, p, profile, raw, state, kind)
+					ctx := policy.Context(n % 4)
+					n++
+					rec, d := k.judged(t, l, p, profile, raw, state, kind, ctx)
 					a, err := replay.Of(context.Background(), &rec, k.sources(), inspect.New())
 					if profile == "nonsense" { // no policy has a digest for it
 						if !errors.Is(err, replay.ErrMissing) && !a.Same {
@@ -137,13 +139,13 @@ func TestReplayEqualsLive(t *testing.T) {
 					} else if !a.Same {
 						t.Errorf("%s %s %s: %+v", profile, state, raw, a)
 					}
-					live[d.Would().Verb().String()]++
-					again[a.Now.Verb]++
+					live[d.Would().Verb().String()+" "+ctx.String()]++
+					again[a.Now.Verb+" "+a.Now.Context]++
 				}
 			}
 		}
 	}
-	if !maps.Equal(live, again) || live["allow"] == 0 || live["deny"] == 0 {
+	if !maps.Equal(live, again) || live["allow clean"] == 0 || live["deny worst"] == 0 || live["allow worst"] != 0 {
 		t.Errorf("live %v, again %v", live, again)
 	}
 }
@@ -160,7 +162,7 @@ func (doubts) Inspect(context.Context, quarantine.Batch) quarantine.Report {
 // a forged answer in the entry, gives another.
 func TestReplayJudgesAnew(t *testing.T) {
 	k, l := openKept(t)
-	rec, _ := k.judged(t, l, policy.Of(nil), policy.Personal, tool, policy.Cleared, gate.Tool)
+	rec, _ := k.judged(t, l, policy.Of(nil), policy.Personal, tool, policy.Cleared, gate.Tool, policy.Clean)
 	a, err := replay.Of(context.Background(), &rec, k.sources(), doubts{})
 	if err != nil || a.Same || a.Then.Verb != "allow" || a.Now.Verb != "deny" || a.Now.Reason != "withheld" || a.Now.Content != "suspect" {
 		t.Errorf("%+v, %v", a, err)
@@ -177,8 +179,8 @@ func TestReplayJudgesAnew(t *testing.T) {
 func TestCannotReplay(t *testing.T) {
 	k, l := openKept(t)
 	r, _ := policy.Load([]byte(rules))
-	rec, _ := k.judged(t, l, policy.Of(r), policy.Personal, tool, policy.Cleared, gate.Tool)
-	other, _ := k.judged(t, l, policy.Of(nil), policy.Personal, tool, policy.Cleared, gate.Tool)
+	rec, _ := k.judged(t, l, policy.Of(r), policy.Personal, tool, policy.Cleared, gate.Tool, policy.Clean)
+	other, _ := k.judged(t, l, policy.Of(nil), policy.Personal, tool, policy.Cleared, gate.Tool, policy.Clean)
 	run := func(r decisions.Record, s replay.Sources) error {
 		a, err := replay.Of(context.Background(), &r, s, inspect.New())
 		if a != (replay.Answer{}) {
@@ -208,7 +210,7 @@ func TestCannotReplay(t *testing.T) {
 
 	for what, change := range map[string]func(e *registry.Entry){
 		"no state": func(e *registry.Entry) { e.Gate = "" }, "no tier": func(e *registry.Entry) { e.Tier = "mauve" },
-		"no standing": func(e *registry.Entry) { e.Standing = "x" }, "no content": func(e *registry.Entry) { e.Content = "x" },
+		"no context": func(e *registry.Entry) { e.Context = "" }, "no standing": func(e *registry.Entry) { e.Standing = "x" }, "no content": func(e *registry.Entry) { e.Content = "x" },
 		"no decision": func(e *registry.Entry) { e.Type = registry.EntryOutcome },
 		"decided before the policy": func(e *registry.Entry) {
 			e.Policy, e.Reason = credentials.Digest{}, "own_guard"
@@ -231,7 +233,7 @@ func TestCannotReplay(t *testing.T) {
 // by the item's state alone; values are not needed.
 func TestGateRefusals(t *testing.T) {
 	k, l := openKept(t)
-	rec, _ := k.judged(t, l, policy.Of(nil), policy.Personal, tool, policy.Changed, gate.Tool)
+	rec, _ := k.judged(t, l, policy.Of(nil), policy.Personal, tool, policy.Changed, gate.Tool, policy.Own)
 	rec.Entry.Policy, rec.Entry.Rule = credentials.Digest{}, "gate"
 	s := k.sources()
 	s.Args = func(*decisions.Record) ([]byte, error) { return nil, errors.New("asked for") }
@@ -281,7 +283,7 @@ func TestReplayHasNothingToCallWith(t *testing.T) {
 
 func Example() {
 	// Nothing is kept of this one but the entry: there is no answer.
-	r := decisions.Record{Entry: registry.Entry{Type: registry.EntryDecision, Method: "tools/call", Profile: "personal", Gate: "cleared",
+	r := decisions.Record{Entry: registry.Entry{Type: registry.EntryDecision, Method: "tools/call", Profile: "personal", Gate: "cleared", Context: "own",
 		Kind: "tool", Standing: "pinned", Content: "inspected", Tier: "yellow", Verb: "allow", Reason: "cleared",
 		Policy: policy.Of(nil).Decide(policy.Facts{Profile: policy.Personal}).Policy()}}
 	_, err := replay.Of(context.Background(), &r, replay.Sources{
