@@ -8,8 +8,8 @@ import (
 	"github.com/pratique-dev/pratique/quarantine/warden"
 )
 
-// A warden stands where an inspector is wanted. In a program that starts with
-// warden.IsChild it runs the engine in confined children.
+// A warden stands where an inspector is wanted. In a program whose main
+// calls warden.Hook first it runs the engine in confined children.
 func Example() {
 	w, err := warden.New(warden.Options{Mode: warden.Off})
 	if err != nil {

@@ -12,7 +12,6 @@ package warden
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"time"
 
@@ -35,12 +34,19 @@ var ErrMode = errors.New("sandbox is not one of required, best-effort, off")
 // ErrSandbox says that this machine cannot confine the inspector as required.
 var ErrSandbox = errors.New("warden: the inspector cannot be confined here")
 
-// A Broker holds what the child must not have: the key and the way to a language
-// model. It is asked with the bytes that a child composed and gives back the bytes
-// that the child will parse; origin is the batch's own, as the parent knows it. It
-// bounds time and size itself and is safe for concurrent use.
+// A Broker holds what a child must not have: the key and the way to a language
+// model. It is safe for concurrent use.
 type Broker interface {
-	Ask(ctx context.Context, origin string, request []byte) ([]byte, error)
+	// Serves tells whether a text of an origin may go to the model (RULES.md 35).
+	Serves(origin string) bool
+	// Ask answers a child's question about the batch that it has. The batch is the
+	// parent's own copy; question and answer are bytes of at most opinion.MaxQuestion
+	// and opinion.MaxReply that are the child's to compose and to parse.
+	Ask(ctx context.Context, b quarantine.Batch, question []byte) ([]byte, error)
+	// Engine names the model and how it is asked: part of every cache key.
+	Engine() string
+	// Deadline is how long all questions about one batch may take together.
+	Deadline() time.Duration
 }
 
 // Options configure a warden. The zero value is strict: children are confined or
@@ -54,9 +60,6 @@ type Options struct {
 
 	// Broker asks a language model for the children; nil: there is none.
 	Broker Broker
-	// May tells whether a text of an origin may go to the broker's model; nil: of
-	// none (RULES.md 35).
-	May func(origin string) bool
 
 	Log *slog.Logger // nil: silence
 }
@@ -102,10 +105,8 @@ func (w *Warden) Stats() Stats { return Stats{} }
 // Close ends every child. Inspections under way end late.
 func (w *Warden) Close() error { return nil }
 
-// IsChild tells whether this process was started as a child: main, and TestMain
-// of tests that use a warden, ask it first and then call Child.
-func IsChild(args []string) bool { return false }
-
-// Child is the whole life of a child: it confines itself, says how far that went,
-// and judges what it reads until its input ends. It returns the exit code.
-func Child(args []string, in io.Reader, out io.Writer) int { return 1 }
+// Hook is the first thing that main calls, and TestMain of tests that use a warden.
+// In a process that was started as a child it never returns: the process confines
+// itself, judges what it reads until its input ends, and exits. New refuses to
+// work in a program that did not call it.
+func Hook() {}
