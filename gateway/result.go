@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -110,7 +111,7 @@ func (s *Session) inspect(ctx context.Context, method string, a *mcp.Frame) quar
 	var set []quarantine.Specimen
 	var err error
 	if a.Shape == mcp.Failure {
-		set, err = quarantine.ErrorSpecimens(a.Error.Message, a.Error.Data)
+		set, err = quarantine.ErrorSpecimens(failure(a.Error))
 	} else {
 		set, err = quarantine.ResultSpecimens(method, a.Result)
 	}
@@ -118,6 +119,13 @@ func (s *Session) inspect(ctx context.Context, method string, a *mcp.Frame) quar
 		return quarantine.Missing
 	}
 	return s.judge(ctx, set)
+}
+
+// failure is an error as one object.
+func failure(e *mcp.Error) jsontext.Value {
+	return mcp.Object(append([]mcp.Member{
+		{Name: "code", Value: jsontext.Value(strconv.FormatInt(e.Code, 10))}, {Name: "message", Value: mcp.Quote(e.Message)}, {Name: "data", Value: e.Data},
+	}, e.Rest...)...)
 }
 
 func (s *Session) judge(ctx context.Context, set []quarantine.Specimen) quarantine.Verdict {

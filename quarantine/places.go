@@ -7,6 +7,7 @@ package quarantine
 type place struct {
 	text    Kind
 	names   Kind // of the members that the table does not name; the others are our own words
+	form    Form // of its strings
 	members map[string]*place
 	rest    *place
 }
@@ -92,25 +93,26 @@ var items = map[string]*place{
 	"server": {text: KindDescription, names: KindName, rest: extension, members: map[string]*place{
 		"name": titleLeaf, "title": titleLeaf, "version": valueLeaf, "description": descLeaf, "websiteUrl": uriLeaf, "icons": icons,
 	}},
+	"page": page,
 }
 
-// carried is where results and messages are: one kind everywhere, so that the
-// same words get the same verdict wherever they stand. The names are the
-// protocol's own, which say nothing.
-func carried(k Kind) *place {
-	p := &place{text: k, names: k, members: map[string]*place{}}
-	p.rest = p
-	for _, n := range []string{
-		"content", "structuredContent", "isError", "_meta", "type", "text", "resource", "uri", "mimeType", "name", "title",
-		"description", "data", "blob", "annotations", "audience", "priority", "contents", "messages", "role", "message",
-		"level", "logger", "completion", "values", "total", "hasMore", "progress", "progressToken", "resultType", "icons", "src", "size",
-	} {
-		p.members[n] = p
-	}
-	return p
-}
+// page is what a browser says of a document whose tools an agent may use: the words
+// of the page itself, which may be any prose, and the labels of its forms.
+var page = &place{text: KindDescription, names: KindName, rest: extension, members: map[string]*place{
+	"url": uriLeaf, "origin": uriLeaf, "referrer": uriLeaf, "title": leaf(KindResult), "description": leaf(KindResult), "lang": valueLeaf,
+	"scripts": uriLeaf, "frames": frames, "forms": forms,
+}}
 
 var (
-	resultPlace  = carried(KindResult)
-	messagePlace = carried(KindMessage)
+	frames = &place{text: KindDescription, names: KindName, rest: extension, members: map[string]*place{
+		"url": uriLeaf, "origin": uriLeaf, "name": nameLeaf, "title": leaf(KindResult),
+	}}
+	forms = &place{text: KindDescription, names: KindName, rest: extension, members: map[string]*place{
+		"name": nameLeaf, "action": uriLeaf, "title": titleLeaf, "description": descLeaf, "toolname": nameLeaf, "tooldescription": descLeaf,
+		"fields": fields,
+	}}
+	fields = &place{text: KindDescription, names: KindName, rest: extension, members: map[string]*place{
+		"name": nameLeaf, "type": valueLeaf, "label": titleLeaf, "title": titleLeaf, "placeholder": titleLeaf,
+		"description": descLeaf, "toolparamdescription": descLeaf, "value": valueLeaf, "options": valueLeaf,
+	}}
 )

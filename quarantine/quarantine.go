@@ -100,10 +100,22 @@ type Specimen struct {
 	// Token is where the JSON string stands that the text was taken out of, in the
 	// bytes that were taken apart, quotes included; of the outermost one for what
 	// is inside of a string. Empty where the text was no JSON.
-	Token Span
-	Inner bool // inside of another string: JSON or base64
-	Name  bool // the name of a member, not a value
+	Token  Span
+	Inner  bool // inside of another string: JSON or base64
+	Within Span // of an inner one: where the value that it is in stands in the text of the outermost string, quotes included; empty: not known
+	Name   bool // the name of a member, not a value
+	Form   Form // what may stand in the token's place
 }
+
+// A Form says what a string has to be for those who read it to go on.
+type Form uint8
+
+// The forms.
+const (
+	FormText   Form = iota // any text
+	FormBase64             // base64: clients decode it
+	FormFixed              // exactly what it is: an address, an identifier, a word of the protocol
+)
 
 // A Depth says how far an inspection goes. The zero value goes to the end.
 type Depth uint8

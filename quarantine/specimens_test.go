@@ -184,7 +184,7 @@ func TestEveryStringThatIsReturned(t *testing.T) {
 		if kind, _ := found(t, set, err); kind != quarantine.KindResult {
 			t.Errorf("result %s: %q", path, kind)
 		}
-		set, err = quarantine.ErrorSpecimens("failed", raw(t, build(path)))
+		set, err = quarantine.ErrorSpecimens(raw(t, build("data."+path)))
 		if kind, _ := found(t, set, err); kind != quarantine.KindResult {
 			t.Errorf("error data %s: %q", path, kind)
 		}
@@ -201,7 +201,7 @@ func TestEveryStringThatIsReturned(t *testing.T) {
 			t.Errorf("the name %s: %q", path, kind)
 		}
 	}
-	set, err := quarantine.ErrorSpecimens(marker, nil)
+	set, err := quarantine.ErrorSpecimens(raw(t, build("message")))
 	if kind, path := found(t, set, err); kind != quarantine.KindResult || path != "error.message" {
 		t.Errorf("error message: %q %s", kind, path)
 	}

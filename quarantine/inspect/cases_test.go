@@ -110,7 +110,7 @@ func TestOutputEverywhere(t *testing.T) {
 			t.Errorf("%s: %v, want %v", raw, got, want)
 		}
 	}
-	set, err := quarantine.ErrorSpecimens(fulfilment, jsontext.Value(`{"hint": "`+fulfilment+`"}`))
+	set, err := quarantine.ErrorSpecimens(jsontext.Value(`{"message": "` + fulfilment + `", "data": {"hint": "` + fulfilment + `"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
