@@ -12,15 +12,17 @@ type EntryType string
 // The entries of the decision log, one log per spool. They are read with an
 // operator's proof and never published (RULES.md 29).
 const (
-	EntryDecision EntryType = "call.decided"     // before the effect
-	EntryOutcome  EntryType = "call.finished"    // after it
-	EntryDropped  EntryType = "frame.dropped"    // a frame that was neither judged nor forwarded
-	EntrySurface  EntryType = "surface.moved"    // an item was pinned, withheld, changed, accepted, went away
-	EntryLaunch   EntryType = "launch.started"   // an upstream process or endpoint, and its pin
-	EntryRun      EntryType = "run.started"      // a run began or ended, with agent and profile
-	EntryWithdraw EntryType = "result.withdrawn" // results that a run holds count no longer: why, and which
-	EntryClear    EntryType = "run.cleared"      // they are out of the run's context: who says so
-	EntryRecover  EntryType = "spool.adopted"    // a spool whose process died: what was open is lost
+	EntryDecision  EntryType = "call.decided"     // before the effect
+	EntryOutcome   EntryType = "call.finished"    // after it
+	EntryDropped   EntryType = "frame.dropped"    // a frame that was neither judged nor forwarded
+	EntrySurface   EntryType = "surface.moved"    // an item was pinned, withheld, changed, accepted, went away
+	EntryLaunch    EntryType = "launch.started"   // an upstream process or endpoint, and its pin
+	EntryRun       EntryType = "run.started"      // a run began or ended, with agent and profile
+	EntryWithdraw  EntryType = "result.withdrawn" // results that a run holds count no longer: why, and which
+	EntryClear     EntryType = "run.cleared"      // they are out of the run's context: who says so
+	EntryReleased  EntryType = "hold.released"    // an operator handed on what was withheld: one digest of an item or a result
+	EntryCondemned EntryType = "hold.condemned"   // an operator condemned it, and the version of the tool that it is of
+	EntryRecover   EntryType = "spool.adopted"    // a spool whose process died: what was open is lost
 )
 
 // Outcomes of a call, in entries and in metrics.
@@ -84,6 +86,7 @@ type Entry struct {
 	Result  credentials.Digest `json:"result,omitzero"`  // keyed digest
 	Millis  int64              `json:"ms,omitzero"`
 
+	Hold   string `json:"hold,omitzero"`   // hold_ and a ULID: what was withheld, or cut out, lies there
 	By     string `json:"by,omitzero"`     // surface.moved: first-sight, operator, registrant, wording
 	Act    string `json:"act,omitzero"`    // the operator's act, a compact token
 	Detail string `json:"detail,omitzero"` // ours, never an upstream's or an agent's words
