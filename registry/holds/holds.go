@@ -34,6 +34,7 @@ var (
 	ErrCondemned = errors.New("holds: the subject is condemned")
 	ErrNotKept   = errors.New("holds: the content was too large to be kept, and what nobody has read is not released")
 	ErrLimit     = errors.New("holds: more acts than a folder holds")
+	ErrRate      = errors.New("holds: more than is kept of one agent and origin at once")
 	ErrOptions   = errors.New("holds: the key, the audience or the subject is unusable")
 )
 
@@ -92,9 +93,9 @@ type Hold struct {
 	Mdg      credentials.Digest  `json:"mdg,omitzero"`      // of the item
 	Owner    credentials.KeyID   `json:"owner,omitzero"`    // a registrant's key, where there is one
 
-	Reason   string               `json:"reason"`         // of the policy: result_held, changed_after, …
-	Cut      bool                 `json:"cut,omitzero"`   // the agent got the rest
-	Verdict  quarantine.Verdict   `json:"verdict"`        // of the inspector
+	Reason   string               `json:"reason"`       // of the policy: result_held, changed_after, …
+	Cut      bool                 `json:"cut,omitzero"` // the agent got the rest
+	Verdict  quarantine.Verdict   `json:"verdict"`      // of the inspector
 	Findings []quarantine.Finding `json:"findings,omitzero"`
 	Engine   string               `json:"engine,omitzero"`
 
