@@ -19,13 +19,17 @@ type Signs struct {
 
 const (
 	letters      = "abcdefghijklmnopqrstuvwxyz234567"
-	markLength   = 3 // letters: 32768 marks, of which a window holds at most half
+	markLength   = 3 // letters: 32768 marks, of which a window holds an eighth at most
 	canaryLength = 16
 )
 
 // Draw draws signs for a request with these lines. An error means that random is
 // broken.
 func Draw(random io.Reader, lines []Line) (Signs, error) {
+	var text strings.Builder // lines are cut anywhere: a mark may stand across two
+	for _, l := range lines {
+		text.WriteString(strings.ToLower(l.Text))
+	}
 	for range 64 {
 		var b [markLength + canaryLength]byte
 		if _, err := io.ReadFull(random, b[:]); err != nil {
@@ -34,22 +38,12 @@ func Draw(random io.Reader, lines []Line) (Signs, error) {
 		for i := range b {
 			b[i] = letters[b[i]%32]
 		}
-		s := Signs{Mark: "^" + string(b[:markLength]), Canary: string(b[markLength:])}
-		if !occur(s, lines) {
+		s := Signs{Mark: "^" + string(b[:markLength]) + "^", Canary: string(b[markLength:])}
+		if !strings.Contains(text.String(), s.Mark) && !strings.Contains(text.String(), s.Canary) {
 			return s, nil
 		}
 	}
 	return Signs{}, ErrRandom
-}
-
-func occur(s Signs, lines []Line) bool {
-	for _, l := range lines {
-		low := strings.ToLower(l.Text)
-		if strings.Contains(low, s.Mark) || strings.Contains(low, s.Canary) {
-			return true
-		}
-	}
-	return false
 }
 
 // unbroken is the most characters that stand without a mark: texts in scripts

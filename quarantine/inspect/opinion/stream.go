@@ -123,11 +123,11 @@ func (st stream) take(i, from, room int) (w []Piece) {
 }
 
 // back is where the window after w begins, whose last piece is the one at last:
-// overlap bytes before its end, and no more than half of its pieces before, so
-// that each window reaches further than the one before.
+// overlap bytes before its end, but not more than half of MaxPieces before, so that
+// each window has room to reach further than the one before.
 func (st stream) back(last int, w []Piece, overlap int) (i, from int) {
 	k := len(w) - 1
-	for ; k > len(w)/2 && w[k].To-w[k].From < overlap; k-- {
+	for ; k > 0 && len(w)-k < MaxPieces/2 && w[k].To-w[k].From < overlap; k-- {
 		overlap -= w[k].To - w[k].From
 	}
 	p := w[k]
