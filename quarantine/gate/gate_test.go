@@ -303,7 +303,7 @@ func TestSettle(t *testing.T) {
 
 	wording, schema := toolItem("a", "other"), Decode(Tool, []byte(`{"name":"a","description":"x","inputSchema":{"a":1}}`))
 	later := Input{Complete: true, Items: []Judged{clear(wording), clear(b), clear(toolItem("c", "n"))}, Baseline: accepted(a, b)}
-	later.Baseline.Pending = map[Key]credentials.Digest{{Tool, "gone"}: {1}, b.Key: {2}}
+	later.Baseline.Pending = map[Key]Pending{{Tool, "gone"}: {Digest: credentials.Digest{1}}, b.Key: {Digest: credentials.Digest{2}}}
 	check("later", later, false, fmt.Sprintf("%d a changed; %d b back; %d c new; %d gone gone", Pend, Unpend, Pend, Unpend))
 	later.Baseline = accepted(a, b)
 	check("wording", later, true, fmt.Sprintf("%d a wording; %d c new", Accept, Pend))

@@ -21,7 +21,7 @@ func Settle(in Input, wording bool) []Move {
 	items := merge(in.Items)
 	if !in.Baseline.Seen {
 		for i := range items {
-			if items[i].Verdict == quarantine.Missing && items[i].Fault == NoFault {
+			if items[i].late() {
 				return nil // an inspector that was late must not make it "new" for ever
 			}
 		}
@@ -34,9 +34,9 @@ func Settle(in Input, wording bool) []Move {
 			moves = append(moves, m)
 		}
 	}
-	for k, d := range in.Baseline.Pending {
+	for k, p := range in.Baseline.Pending {
 		if !live[k] {
-			moves = append(moves, Move{Act: Unpend, Item: Item{Key: k, Digest: d}, Why: "gone"})
+			moves = append(moves, Move{Act: Unpend, Item: Item{Key: k, Digest: p.Digest}, Why: "gone"})
 		}
 	}
 	slices.SortStableFunc(moves, func(a, b Move) int { return a.Key.Compare(b.Key) })
@@ -49,25 +49,28 @@ func Settle(in Input, wording bool) []Move {
 func (in *Input) move(it *Judged, wording bool) Move {
 	m := Move{Item: it.Item, Verdict: it.Verdict}
 	acc, row := in.accepted(it.Key), in.registered(it.Key)
+	condemned := false // after what was condemned nothing is accepted but by a person
 	if acc != nil {
-		m.Was = acc.Digest
+		m.Was, condemned = acc.Digest, in.Baseline.condemned(acc.Key, acc.Digest)
 	}
-	clear := it.Fault == NoFault && it.Verdict == quarantine.Clear && !(it.Kind == Tool && in.Uncovered[it.Name])
+	same := acc != nil && acc.Digest == it.Digest
+	clear := it.Fault == NoFault && in.cleared(it) && !(it.Kind == Tool && in.Uncovered[it.Name])
 	pending, isPending := in.Baseline.Pending[it.Key]
 	switch {
-	case clear && acc != nil && acc.Digest == it.Digest:
+	case clear && same:
 		if isPending {
 			m.Act, m.Why = Unpend, "back"
 		}
-		return m
-	case clear && row != nil && row.Live && !row.Withheld && row.Digest == it.Digest:
+	case clear && !condemned && row != nil && row.Live && !row.Withheld && row.Digest == it.Digest:
 		m.Act, m.By = Accept, ByRegistrant
 	case clear && !in.Baseline.Seen && row == nil:
 		m.Act, m.By = Pin, ByFirstSight
-	case clear && row == nil && acc != nil && wording && Wording(it.Kind, acc.Canonical, it.Canonical):
+	case clear && !condemned && row == nil && acc != nil && wording && Wording(it.Kind, acc.Canonical, it.Canonical):
 		m.Act, m.By = Accept, ByWording
-	case isPending && pending == it.Digest, acc != nil && acc.Digest == it.Digest:
-		return m // known already
+	case isPending && pending.Digest == it.Digest && (pending.Verdict == it.Verdict || it.late()):
+		// known already
+	case same && (it.Fault != NoFault || it.Verdict == quarantine.Clear || it.late()):
+		// nothing that an operator could say more of
 	default:
 		m.Act, m.Why = Pend, why(it, acc)
 	}

@@ -31,6 +31,12 @@ type Judged struct {
 	Item
 	Verdict  quarantine.Verdict
 	Findings []quarantine.Finding // for operators only
+	Partial  bool                 // a stage was late or failed: the verdict stands for now, and is asked for again
+}
+
+// late tells whether the inspector has not said its word yet.
+func (it *Judged) late() bool {
+	return it.Fault == NoFault && (it.Verdict == quarantine.Missing || it.Partial && it.Verdict != quarantine.Clear)
 }
 
 // Input is everything that a surface is built from. The zero value shows
@@ -46,7 +52,11 @@ type Input struct {
 	Uncovered  map[string]bool              // tools whose names the origin's topology gives to nobody here
 	Linked     func(uri string) bool        // whether this upstream linked a URI in a result; nil: none
 	Effect     func(e *Entry) labels.Effect // nil: labels.Classify for tools, read for all else
-	Now        time.Time
+	// Observed is what the conduct of an item's version comes to: what is worse than
+	// its text lowers its content, and Consistent raises what was inspected. ok is
+	// false where nothing was observed; nil: nothing was of any.
+	Observed func(e *Entry) (c labels.Content, ok bool)
+	Now      time.Time
 	// UnsafeWatch tells states and lets none of them bind: the profile watch, which
 	// records and never blocks (RULES.md 12).
 	UnsafeWatch bool
@@ -66,6 +76,7 @@ type Entry struct {
 	Owner    credentials.KeyID  // a registrant's; empty: nobody registered it
 	Attested int64              // seconds since the epoch until which an attested standing holds; 0: no end
 	Was      credentials.Digest // what was accepted, where that is another digest
+	Release  Release            // of exactly this version
 	Link     bool               // no item: a URI that the upstream linked in a result
 }
 
@@ -160,7 +171,7 @@ func merge(items []Judged) []Judged {
 
 // fill says what is known of an item, and whether it may be listed.
 func (in *Input) fill(e *Entry) {
-	e.Standing, e.Content = in.Standing, contentOf(e.Verdict)
+	e.Standing, e.Release = in.Standing, in.Baseline.release(&e.Item)
 	acc := in.accepted(e.Key)
 	if acc != nil {
 		e.Tool, e.Gen, e.Ver = acc.Tool, acc.Gen, acc.Ver
@@ -172,14 +183,11 @@ func (in *Input) fill(e *Entry) {
 	if row != nil {
 		e.Tool, e.Gen, e.Ver, e.Owner = row.Tool, row.Gen, row.Ver, row.Owner
 		e.Standing, e.Attested, e.Was = row.StandingAt(in.Now), row.Attested, credentials.Digest{}
-		e.Content = min(e.Content, row.Content)
-		if e.Verdict == quarantine.Clear {
-			e.Content = row.Content
-		}
 		if row.Digest != e.Digest {
 			e.Was = row.Digest
 		}
 	}
+	e.Content = in.content(e, row)
 	e.Listed = in.listed(e, acc, row)
 	switch {
 	case in.Effect != nil:
@@ -213,7 +221,7 @@ func (in *Input) listed(e *Entry, acc *Accepted, row *Row) policy.State {
 	switch {
 	case !in.Complete, in.Baseline == nil, !in.Baseline.Seen:
 		return policy.Incomplete
-	case e.Fault != NoFault, e.Verdict != quarantine.Clear:
+	case e.Fault != NoFault, !in.cleared(&e.Judged):
 		return policy.Withheld
 	case e.Kind == Tool && in.Uncovered[e.Name]:
 		return policy.Withheld
@@ -227,6 +235,50 @@ func (in *Input) listed(e *Entry, acc *Accepted, row *Row) policy.State {
 		return policy.Withheld
 	}
 	return policy.Cleared
+}
+
+// cleared tells whether the text of an item may be shown: an inspector found it
+// clear, or an operator released exactly this (RULES.md 20, 35). What is condemned
+// never is.
+func (in *Input) cleared(it *Judged) bool {
+	return !in.Baseline.condemned(it.Key, it.Digest) &&
+		(it.Verdict == quarantine.Clear || in.Baseline.release(&it.Item) != NotReleased)
+}
+
+// content is what is known of an item's conduct and text together: the worst of
+// what inspector, operator, registry and observation say, where a release stands
+// for the inspector's word, and observation alone makes consistent.
+func (in *Input) content(e *Entry, row *Row) labels.Content {
+	if in.Baseline.condemned(e.Key, e.Digest) {
+		return labels.Violated
+	}
+	c := contentOf(e.Verdict)
+	switch {
+	case e.Verdict == quarantine.Clear || e.Release == NotReleased:
+	case e.Verdict == quarantine.Hostile || e.Release == ReleasedHostile:
+		c = labels.Suspect
+	default:
+		c = labels.Inspected
+	}
+	switch {
+	case row == nil:
+	case e.Verdict == quarantine.Clear:
+		c = row.Content
+	default:
+		c = min(c, row.Content)
+	}
+	if in.Observed == nil {
+		return c
+	}
+	seen, ok := in.Observed(e)
+	switch {
+	case !ok:
+	case seen == labels.Consistent && c == labels.Inspected && row == nil: // of a registered one the registry says it
+		c = seen
+	case seen < c:
+		c = seen
+	}
+	return c
 }
 
 func contentOf(v quarantine.Verdict) labels.Content {

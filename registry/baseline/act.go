@@ -14,6 +14,8 @@ import (
 const (
 	OpAcceptItem   = "surface.accept"
 	OpAcceptLaunch = "launch.accept"
+	OpRelease      = "quarantine.release" // of an item, by digest
+	OpCondemn      = "quarantine.condemn"
 )
 
 // ActLife is how long after it was signed an act can be used. What it accepted
@@ -21,17 +23,22 @@ const (
 // longer one.
 const ActLife = 10 * time.Minute
 
-// Act are the claims of an operator's acceptance (typ operator-act+jwt): of
-// exactly one digest, in the place of exactly one other.
+// Act are the claims of an operator's act (typ operator-act+jwt): the acceptance or
+// the release of exactly one digest, in the place of exactly one other, or its
+// condemnation. A release and a condemnation name the version too, and a release
+// the verdict in spite of which it is made (RULES.md 35).
 type Act struct {
 	credentials.Registered
 	Aud    string             `json:"aud"`
 	Op     string             `json:"op"`
 	Origin string             `json:"origin"`
-	Kind   Kind               `json:"kind,omitzero"` // OpAcceptItem
+	Kind   Kind               `json:"kind,omitzero"` // of items
 	Name   string             `json:"name,omitzero"`
+	Gen    uint64             `json:"gen,omitzero"` // OpRelease, OpCondemn
+	Ver    uint64             `json:"ver,omitzero"`
 	Was    credentials.Digest `json:"was,omitzero"`         // of what it replaces; zero: nothing was accepted
 	Digest credentials.Digest `json:"digest"`               // of the item, or Launch.Digest
+	Found  string             `json:"verdict,omitzero"`     // OpRelease: of the inspector, by its name
 	Loose  bool               `json:"unprotected,omitzero"` // the key was read unencrypted
 }
 

@@ -1,6 +1,8 @@
 package baseline
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -19,6 +21,11 @@ var (
 	ErrLimit   = errors.New("baseline: more items or bytes than a baseline holds")
 	ErrMissing = errors.New("baseline: no such item is waiting")
 	ErrStale   = errors.New("baseline: the item has changed since it was reviewed")
+
+	ErrVerdict   = errors.New("baseline: the text of the item is not clear: it is released, not accepted")
+	ErrNotHeld   = errors.New("baseline: the text of the item is clear: it is accepted, not released")
+	ErrCondemned = errors.New("baseline: the item is condemned: only a release undoes that")
+	ErrOwn       = errors.New("baseline: a registrant releases nothing of its own tool")
 )
 
 // A Kind is what an item of a surface is.
@@ -76,7 +83,30 @@ type Accepted struct {
 	Act    string             `json:"act,omitzero"`         // of an operator: the signed act
 	Loose  bool               `json:"unprotected,omitzero"` // signed with a key that lay unencrypted (RULES.md 13)
 	Gone   bool               `json:"gone,omitzero"`        // no longer listed; not shown
-	Broken bool               `json:"-"`                    // the act does not verify: counts as not accepted
+	// Released is the verdict with which an operator released it; empty: it was
+	// accepted only, and is shown while its verdict is clear.
+	Released string `json:"released,omitzero"`
+	Broken   bool   `json:"-"` // the act does not verify: counts as not accepted
+}
+
+// A Condemned is a version that an operator condemned: it is violated, whatever is
+// accepted, until an operator releases it. That the operator is still one does not
+// matter: a key that is revoked clears nothing.
+type Condemned struct {
+	Key
+	Digest credentials.Digest `json:"digest"`
+	Gen    uint64             `json:"gen"`
+	Ver    uint64             `json:"ver"` // of what waited: the version that it would have become
+	At     int64              `json:"at"`  // milliseconds since the epoch
+	Act    string             `json:"act"`
+	By     credentials.KeyID  `json:"by"`
+	Loose  bool               `json:"unprotected,omitzero"`
+}
+
+// A version is one digest under a name.
+type version struct {
+	Key
+	digest credentials.Digest
 }
 
 // A Pending is an item as it was last seen where that is not what was accepted.
@@ -110,6 +140,8 @@ type Baseline struct {
 	accepted map[Key]*Accepted
 	pending  map[Key]*Pending
 	spent    map[credentials.TokenID]int64 // jti -> exp of acts that were used
+
+	condemned map[version]*Condemned
 }
 
 // Origin is the upstream's origin in text form.
@@ -147,6 +179,29 @@ func (b *Baseline) Items() []*Accepted {
 // Waiting are all pending items in order.
 func (b *Baseline) Waiting() []*Pending {
 	return slices.SortedFunc(maps.Values(b.pending), func(x, y *Pending) int { return x.Key.Compare(y.Key) })
+}
+
+// Condemned is what an operator said of this digest of an item, nil for nothing.
+func (b *Baseline) Condemned(k Key, d credentials.Digest) *Condemned {
+	return b.condemned[version{k, d}]
+}
+
+// CondemnedVersion tells whether a version of an item was condemned, by its
+// numbers: what it returned is not to be trusted any more.
+func (b *Baseline) CondemnedVersion(k Key, gen, ver uint64) bool {
+	for v, c := range b.condemned {
+		if v.Key == k && c.Gen == gen && c.Ver == ver {
+			return true
+		}
+	}
+	return false
+}
+
+// Condemnations are all of them, in the order of their items.
+func (b *Baseline) Condemnations() []*Condemned {
+	return slices.SortedFunc(maps.Values(b.condemned), func(x, y *Condemned) int {
+		return cmp.Or(x.Key.Compare(y.Key), bytes.Compare(x.Digest[:], y.Digest[:]))
+	})
 }
 
 // Launch is the pin of the launch, nil if none was recorded.

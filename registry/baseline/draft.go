@@ -54,15 +54,14 @@ func (d *Draft) put(a *Accepted) (*Accepted, error) {
 		if err != nil {
 			return nil, fmt.Errorf("baseline: %w", err)
 		}
-		a.ID, a.Gen, a.Ver = credentials.ToolID("tool_"+id.String()), 1, 1
-	case old.Gone:
-		a.ID, a.Gen, a.Ver = old.ID, old.Gen+1, 1
-	case old.Digest == a.Digest && !old.Broken:
+		a.ID = credentials.ToolID("tool_" + id.String())
+	case !old.Gone && old.Digest == a.Digest && !old.Broken && a.Released == "":
 		d.Settle(a.Key)
 		return old, nil
 	default:
-		a.ID, a.Gen, a.Ver = old.ID, old.Gen, old.Ver+1
+		a.ID = old.ID
 	}
+	a.Gen, a.Ver = d.numbers(a.Key, a.Digest)
 	a.At = d.now.UnixMilli()
 	d.accepted[a.Key] = a
 	delete(d.pending, a.Key)
@@ -73,7 +72,8 @@ func (d *Draft) put(a *Accepted) (*Accepted, error) {
 // Accept takes an operator's act for the item that waits under the act's name.
 // ErrMissing: nothing waits; ErrStale: the act names another digest than what
 // waits, or another than what it replaces; ErrAct: no operator signed it, or it
-// was used before.
+// was used before; ErrVerdict, ErrCondemned: whether it is shown is for a release to
+// say.
 func (d *Draft) Accept(token string) (*Accepted, error) {
 	act, loose, err := d.open(token, OpAcceptItem)
 	if err != nil {
@@ -84,8 +84,13 @@ func (d *Draft) Accept(token string) (*Accepted, error) {
 	if w == nil {
 		return nil, ErrMissing
 	}
-	if w.Digest != act.Digest || act.Was != d.was(k) {
+	switch {
+	case w.Digest != act.Digest || act.Was != d.was(k):
 		return nil, ErrStale
+	case w.Verdict != quarantine.Clear.String():
+		return nil, ErrVerdict
+	case d.Condemned(k, w.Digest) != nil:
+		return nil, ErrCondemned
 	}
 	a, err := d.put(&Accepted{Key: k, Digest: w.Digest, Raw: w.Raw, By: ByOperator, Act: token, Loose: loose})
 	if err == nil {
@@ -104,17 +109,23 @@ func (d *Draft) was(k Key) credentials.Digest {
 
 // open checks an act that is about to be used now, once.
 func (d *Draft) open(token, op string) (*Act, bool, error) {
+	act, _, loose, err := d.openBy(token, op)
+	return act, loose, err
+}
+
+// openBy is open with whose act it is.
+func (d *Draft) openBy(token, op string) (*Act, credentials.KeyID, bool, error) {
 	v := d.store.openAct(token)
 	switch {
 	case !v.ok || v.act.Op != op || v.act.Origin != d.origin:
-		return nil, false, ErrAct
+		return nil, "", false, ErrAct
 	case d.spent[v.act.Jti] != 0:
-		return nil, false, fmt.Errorf("%w: it was used before", ErrAct)
+		return nil, "", false, fmt.Errorf("%w: it was used before", ErrAct)
 	}
 	if err := v.act.CheckTime(d.now, ActLife); err != nil {
-		return nil, false, fmt.Errorf("%w: %w", ErrAct, err)
+		return nil, "", false, fmt.Errorf("%w: %w", ErrAct, err)
 	}
-	return &v.act, v.act.Loose || d.store.loose(v.key), nil
+	return &v.act, v.key, v.act.Loose || d.store.loose(v.key), nil
 }
 
 // spend keeps the act's id for as long as the act could be used.

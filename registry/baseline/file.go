@@ -40,6 +40,8 @@ type document struct {
 	Items    []*Accepted                   `json:"items"`
 	Pending  []*Pending                    `json:"pending"`
 	Spent    map[credentials.TokenID]int64 `json:"spent,omitzero"`
+
+	Condemned []*Condemned `json:"condemned,omitzero"`
 }
 
 func (s *Store) encode(b *Baseline) ([]byte, error) {
@@ -54,7 +56,7 @@ func (s *Store) encode(b *Baseline) ([]byte, error) {
 		return nil, ErrLimit
 	}
 	body, err := json.Marshal(&document{
-		b.origin, b.revision, b.seen, b.launch, b.next, b.Items(), b.Waiting(), b.spent,
+		b.origin, b.revision, b.seen, b.launch, b.next, b.Items(), b.Waiting(), b.spent, b.Condemnations(),
 	}, json.Deterministic(true))
 	if err != nil {
 		return nil, fmt.Errorf("baseline: %w", err)
@@ -139,7 +141,7 @@ func (s *Store) decode(origin string, p *place, data []byte) (*Baseline, error) 
 		return nil, fmt.Errorf("%w: it is another upstream's", ErrDamaged)
 	}
 	b := &Baseline{origin: origin, revision: doc.Revision, seen: doc.Seen, launch: doc.Launch, next: doc.Next,
-		accepted: map[Key]*Accepted{}, pending: map[Key]*Pending{}, spent: doc.Spent}
+		accepted: map[Key]*Accepted{}, pending: map[Key]*Pending{}, spent: doc.Spent, condemned: map[version]*Condemned{}}
 	if err := b.fill(doc); err != nil {
 		return nil, err
 	}
@@ -162,6 +164,12 @@ func (b *Baseline) fill(doc *document) error {
 		}
 		b.pending[w.Key] = w
 	}
+	for _, c := range doc.Condemned {
+		if !c.Kind.Known() || b.Condemned(c.Key, c.Digest) != nil || c.Digest.IsZero() {
+			return fmt.Errorf("%w: a condemned item is not well-formed", ErrDamaged)
+		}
+		b.condemned[version{c.Key, c.Digest}] = c
+	}
 	return nil
 }
 
@@ -175,20 +183,26 @@ type verified struct {
 // verifyActs marks what an operator is said to have accepted and did not.
 // Signatures that were checked before are remembered.
 func (s *Store) verifyActs(p *place, b *Baseline) {
-	acts := map[string]verified{}
+	acts, signers := map[string]verified{}, map[credentials.KeyID]string{}
+	var doubted []string
 	check := func(token string) verified {
 		v, ok := p.acts[token]
 		if !ok || !v.ok {
 			v = s.openAct(token)
 		}
 		acts[token] = v
+		if v.ok {
+			signers[v.key] = token
+		} else if len(doubted) < maxDoubted {
+			doubted = append(doubted, token)
+		}
 		return v
 	}
 	for _, a := range b.accepted {
 		if a.By == ByOperator {
 			v := check(a.Act)
-			a.Broken = !v.ok || v.act.Op != OpAcceptItem || v.act.Origin != b.origin || v.act.Kind != a.Kind ||
-				v.act.Name != a.Name || v.act.Digest != a.Digest || v.act.CheckTime(time.UnixMilli(a.At), ActLife) != nil
+			a.Broken = !v.ok || v.act.Origin != b.origin || v.act.Kind != a.Kind || v.act.Name != a.Name ||
+				v.act.Digest != a.Digest || v.act.CheckTime(time.UnixMilli(a.At), ActLife) != nil || !v.act.made(a)
 		}
 	}
 	if l := b.launch; l != nil && l.By == ByOperator {
@@ -196,14 +210,50 @@ func (s *Store) verifyActs(p *place, b *Baseline) {
 		l.Broken = !v.ok || v.act.Op != OpAcceptLaunch || v.act.Origin != b.origin ||
 			v.act.Digest != l.Launch.Digest() || v.act.CheckTime(time.UnixMilli(l.At), ActLife) != nil
 	}
-	p.acts = acts
+	p.acts, p.signers, p.doubted, p.asked = acts, signers, doubted, time.Now()
+}
+
+// signedEvery is how long an operator's key that was revoked may still be taken for
+// one's by whoever has read the file before; of acts that do not verify so many are
+// tried again.
+const (
+	signedEvery = time.Second
+	maxDoubted  = 8
+)
+
+// signed tells whether those whose acts are in the file are operators as they were
+// when it was read. If not, all of it is judged again.
+func (s *Store) signed(p *place, now time.Time) bool {
+	if len(p.signers)+len(p.doubted) == 0 || now.Sub(p.asked) < signedEvery {
+		return true
+	}
+	p.asked = now
+	same := true
+	for _, token := range p.signers {
+		same = same && s.openAct(token).ok
+	}
+	for _, token := range p.doubted {
+		same = same && !s.openAct(token).ok
+	}
+	if !same {
+		p.acts = nil
+	}
+	return same
+}
+
+// made tells whether the act makes an item accepted the way that it is.
+func (act *Act) made(a *Accepted) bool {
+	if a.Released == "" {
+		return act.Op == OpAcceptItem
+	}
+	return act.Op == OpRelease && act.Found == a.Released && act.Gen == a.Gen && act.Ver == a.Ver
 }
 
 // clone copies a baseline for change. Items are shared: they are replaced,
 // never changed.
 func (b *Baseline) clone() Baseline {
 	c := *b
-	c.accepted, c.pending, c.spent = maps.Clone(b.accepted), maps.Clone(b.pending), maps.Clone(b.spent)
+	c.accepted, c.pending, c.spent, c.condemned = maps.Clone(b.accepted), maps.Clone(b.pending), maps.Clone(b.spent), maps.Clone(b.condemned)
 	if c.accepted == nil {
 		c.accepted = map[Key]*Accepted{}
 	}
@@ -212,6 +262,9 @@ func (b *Baseline) clone() Baseline {
 	}
 	if c.spent == nil {
 		c.spent = map[credentials.TokenID]int64{}
+	}
+	if c.condemned == nil {
+		c.condemned = map[version]*Condemned{}
 	}
 	return c
 }

@@ -30,6 +30,9 @@ type Options struct {
 	// Unprotected tells of a key that it lies unencrypted on this machine, so that
 	// its acts are recorded as unprotected (RULES.md 13). nil: none is known to.
 	Unprotected func(credentials.KeyID) bool
+	// Owner is the key of the registrant of an item, which releases nothing of its
+	// own; empty: nobody registered it. nil: nobody registered anything.
+	Owner func(origin string, k Key) credentials.KeyID
 	// Sign and Verify seal the files with a key of the node; nil for both: a file
 	// is only summed, so that damage shows and intent does not.
 	Sign   func(message []byte) ([]byte, error)
@@ -60,7 +63,11 @@ type place struct {
 	err  error
 	high uint64 // the highest revision that this process saw
 	acts map[string]verified
-	rate bucket
+
+	signers map[credentials.KeyID]string // an act of each operator in it
+	doubted []string                     // some acts that do not verify
+	asked   time.Time                    // when that was last found to be so
+	rate    bucket
 }
 
 // Open opens the folder, and makes it where it is missing.
@@ -191,7 +198,7 @@ func (s *Store) Recent(origin string) (*Baseline, error) {
 // read is Get with the place locked.
 func (s *Store) read(origin string, p *place) (*Baseline, error) {
 	asked := time.Now() // of the machine, not of the options: it is about this very moment
-	if p.tag != nil && p.tag.Fresh() {
+	if p.tag != nil && p.tag.Fresh() && s.signed(p, asked) {
 		p.held = asked
 		return p.base, p.err
 	}
@@ -202,7 +209,7 @@ func (s *Store) read(origin string, p *place) (*Baseline, error) {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	sum := sha256.Sum256(data)
-	same := p.tag != nil && sum == p.sum && p.err == nil
+	same := p.tag != nil && p.acts != nil && sum == p.sum && p.err == nil
 	p.tag, p.sum = t, sum
 	if same {
 		return p.base, nil
