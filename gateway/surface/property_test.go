@@ -422,7 +422,7 @@ func (b *memoryBaseline) apply(m gate.Move) {
 	defer b.w.mu.Unlock()
 	n := &gate.Baseline{Seen: b.now.Seen, Items: maps.Clone(b.now.Items), Pending: maps.Clone(b.now.Pending)}
 	if n.Items == nil {
-		n.Items, n.Pending, b.raw = map[gate.Key]*gate.Accepted{}, map[gate.Key]credentials.Digest{}, map[string]gate.Item{}
+		n.Items, n.Pending, b.raw = map[gate.Key]*gate.Accepted{}, map[gate.Key]gate.Pending{}, map[string]gate.Item{}
 		b.oracle = map[string]credentials.Digest{}
 	}
 	switch m.Act {
@@ -436,7 +436,7 @@ func (b *memoryBaseline) apply(m gate.Move) {
 			b.oracle[m.Name] = m.Digest
 		}
 	case gate.Pend:
-		n.Pending[m.Key] = m.Digest
+		n.Pending[m.Key] = gate.Pending{Digest: m.Digest, Verdict: m.Verdict}
 		b.raw[m.Name] = m.Item
 	case gate.Unpend:
 		delete(n.Pending, m.Key)

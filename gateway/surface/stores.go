@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/gate"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/runs"
@@ -41,7 +42,7 @@ func (s *stored) convert(b *baseline.Baseline) *gate.Baseline {
 }
 
 func converted(b *baseline.Baseline) *gate.Baseline {
-	out := &gate.Baseline{Seen: b.Seen(), Items: map[gate.Key]*gate.Accepted{}, Pending: map[gate.Key]credentials.Digest{}}
+	out := &gate.Baseline{Seen: b.Seen(), Items: map[gate.Key]*gate.Accepted{}, Pending: map[gate.Key]gate.Pending{}, Condemned: map[gate.Version]bool{}}
 	for _, a := range b.Items() {
 		if b.Accepted(a.Key) == nil {
 			continue // gone, or its acceptance does not verify
@@ -49,13 +50,32 @@ func converted(b *baseline.Baseline) *gate.Baseline {
 		k := gate.Key{Kind: gate.Kind(a.Kind), Name: a.Name}
 		out.Items[k] = &gate.Accepted{
 			Key: k, Tool: a.ID, Gen: a.Gen, Ver: a.Ver, Digest: a.Digest,
-			Canonical: a.Raw, By: a.By, Act: a.Act,
+			Canonical: a.Raw, By: a.By, Act: a.Act, Release: releaseOf(a.Released),
 		}
 	}
 	for _, p := range b.Waiting() {
-		out.Pending[gate.Key{Kind: gate.Kind(p.Kind), Name: p.Name}] = p.Digest
+		v, err := quarantine.ParseVerdict(p.Verdict)
+		if err != nil {
+			v = quarantine.Missing
+		}
+		out.Pending[gate.Key{Kind: gate.Kind(p.Kind), Name: p.Name}] = gate.Pending{Digest: p.Digest, Verdict: v}
+	}
+	for _, c := range b.Condemnations() {
+		out.Condemned[gate.Version{Key: gate.Key{Kind: gate.Kind(c.Kind), Name: c.Name}, Digest: c.Digest}] = true
 	}
 	return out
+}
+
+// releaseOf is a release by the verdict in spite of which it was made. What was
+// released although it was clear was condemned before, and is no more than clear.
+func releaseOf(verdict string) gate.Release {
+	switch verdict {
+	case "", quarantine.Clear.String():
+		return gate.NotReleased
+	case quarantine.Suspect.String(), quarantine.Missing.String():
+		return gate.ReleasedSuspect
+	}
+	return gate.ReleasedHostile
 }
 
 // Settle implements Baseline.
