@@ -84,6 +84,11 @@ type document struct {
 	Ended    int64               `json:"ended,omitzero"`
 	Reason   string              `json:"reason,omitzero"`
 	Shown    map[string]Shown    `json:"shown,omitzero"` // by origin
+
+	Held     []Held           `json:"held,omitzero"`     // what it holds results of, and held; only ever added to
+	Lost     map[string]int64 `json:"lost,omitzero"`     // origins that are away: since when, in milliseconds since the epoch
+	Clears   []clearing       `json:"clears,omitzero"`   // by which withdrawn results left the context
+	Overflow bool             `json:"overflow,omitzero"` // it held results of more sources than are remembered
 }
 
 func (d *document) withShown(origin string, s Shown) (*document, error) {
@@ -108,7 +113,7 @@ func (d *document) withShown(origin string, s Shown) (*document, error) {
 const (
 	format     = "pratique-run/1\n"
 	sumContext = "pratique/run/v1\x00"
-	fileSuffix = ".run"
+	runSuffix  = ".run"
 	maxFile    = 64 << 20
 )
 
@@ -148,8 +153,6 @@ func (h *holder) decode(data []byte) (*document, error) {
 	return &d, nil
 }
 
-func (h *holder) name() string { return string(h.agent) + fileSuffix }
-
 // read is the newest document; nil, nil where there is none.
 func (h *holder) read() (*document, error) {
 	h.mu.Lock()
@@ -163,7 +166,7 @@ func (h *holder) load() (*document, error) {
 	if h.tag != nil && h.tag.Fresh() {
 		return h.doc, h.err
 	}
-	data, t, err := h.store.files.Read(h.name(), maxFile)
+	data, t, err := h.store.files.Read(h.file, maxFile)
 	if err != nil {
 		h.tag = nil
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -179,7 +182,7 @@ func (h *holder) load() (*document, error) {
 
 // change writes the document that f makes of the present one; nil: as it was.
 func (h *holder) change(ctx context.Context, f func(*document) (*document, error)) (*document, error) {
-	unlock, err := h.store.files.Lock(ctx, h.name())
+	unlock, err := h.store.files.Lock(ctx, h.file)
 	if err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
@@ -200,7 +203,7 @@ func (h *holder) change(ctx context.Context, f func(*document) (*document, error
 
 // replace writes a document in the place of a damaged one.
 func (h *holder) replace(ctx context.Context, f func() (*document, error)) (*document, error) {
-	unlock, err := h.store.files.Lock(ctx, h.name())
+	unlock, err := h.store.files.Lock(ctx, h.file)
 	if err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
@@ -221,7 +224,7 @@ func (h *holder) write(d *document) (*document, error) {
 		return nil, err
 	}
 	h.tag = nil
-	if err := h.store.files.Write(h.name(), data); err != nil {
+	if err := h.store.files.Write(h.file, data); err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
 	return h.load()

@@ -4,7 +4,11 @@
 // restarts and new sessions join it, whatever they say of themselves.
 //
 // A file per agent holds its newest run. It is shared by all processes on the
-// data folder, and durable before anything that it says is shown.
+// data folder, and durable before anything that it says is shown. It also says of
+// which tools the run holds results, and which of those were withdrawn: as long as
+// one is in its context, that is at its worst (RULES.md 9). The run of a launch is
+// in memory, until something of it is withdrawn: then it has a file too, so that
+// an operator can clear it.
 package runs
 
 import (
@@ -13,12 +17,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/credentials/envelope"
 	"github.com/pratique-dev/pratique/internal/shelf"
 	"github.com/pratique-dev/pratique/registry/baseline"
 )
@@ -40,27 +49,44 @@ const (
 type Options struct {
 	Now  func() time.Time // nil: time.Now
 	Rand io.Reader        // nil: crypto/rand
+	// Acts verifies operators' acts, and Observers statements of runtimes that the
+	// operator enrolled; nil refuses them all.
+	Acts, Observers envelope.Verifier
+	// Audience is what acts and statements name as aud: the name of the folder's log.
+	Audience string
+	// Unprotected tells of a key that it lies unencrypted on this machine (RULES.md
+	// 13). nil: none is known to.
+	Unprotected func(credentials.KeyID) bool
 }
 
 // A Store is the folder of the runs; several processes may use it.
 type Store struct {
 	opt   Options
 	files shelf.Shelf
+	dir   string // empty: in memory
+	boot  uint64
 
-	mu     sync.Mutex // owns agents; each holder has a lock of its own
-	agents map[credentials.AgentID]*holder
+	mu       sync.Mutex         // owns what follows; each holder has a lock of its own
+	known    map[string]*holder // by file
+	launched []*holder          // of this process
+	tokens   map[string]opened  // acts and statements as they were verified
 }
 
 // A holder is what this process knows of one agent's file.
 type holder struct {
 	store *Store
 	agent credentials.AgentID
+	file  string
+	lazy  *launchShelf // of a launch; nil: a credential's
 
 	mu   sync.Mutex
 	tag  shelf.Tag // of the file as it was read; nil: never
 	doc  *document // as read; nil: there is none
 	err  error
 	high uint64 // the highest revision seen
+	seen *view  // of doc
+	res  *results
+	run  string // whose results res are
 }
 
 // Open opens the folder, and makes it where it is missing.
@@ -69,7 +95,9 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("runs: %w", err)
 	}
-	return newStore(f, o), nil
+	s := newStore(f, o)
+	s.dir = dir
+	return s, nil
 }
 
 // NewMemory is a store without a folder: its runs end with it.
@@ -82,18 +110,57 @@ func newStore(f shelf.Shelf, o Options) *Store {
 	if o.Rand == nil {
 		o.Rand = rand.Reader
 	}
-	return &Store{opt: o, files: f, agents: map[credentials.AgentID]*holder{}}
+	return &Store{opt: o, files: f, boot: bootID(), known: map[string]*holder{}, tokens: map[string]opened{}}
 }
 
-func (s *Store) holder(agent credentials.AgentID) *holder {
+func (s *Store) holder(agent credentials.AgentID) *holder { return s.holderOf(agent, runSuffix) }
+
+func (s *Store) holderOf(agent credentials.AgentID, suffix string) *holder {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.agents[agent]
+	file := string(agent) + suffix
+	h := s.known[file]
 	if h == nil {
-		h = &holder{store: s, agent: agent}
-		s.agents[agent] = h
+		h = &holder{store: s, agent: agent, file: file}
+		s.known[file] = h
 	}
 	return h
+}
+
+// results are those of a run.
+func (h *holder) results(run string) *results {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.resultsLocked(run)
+}
+
+// resultsLocked is results with mu held.
+func (h *holder) resultsLocked(run string) *results {
+	if h.res == nil || h.run != run {
+		if h.res != nil {
+			_ = h.res.close() // of a run that has ended
+		}
+		h.res, h.run = &results{boot: h.store.boot}, run
+		if h.store.dir != "" {
+			h.res.path = filepath.Join(h.store.dir, run+resultsSuffix)
+		}
+	}
+	return h.res
+}
+
+// Close has the ids of results on the disk. The store is not used afterwards.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	for _, h := range slices.AppendSeq(slices.Clone(s.launched), maps.Values(s.known)) {
+		h.mu.Lock()
+		if h.res != nil {
+			err = errors.Join(err, h.res.close())
+		}
+		h.mu.Unlock()
+	}
+	return err
 }
 
 // Current is the agent's open run; it begins one where there is none. began
@@ -111,6 +178,9 @@ func (s *Store) Current(agent credentials.AgentID, profile string) (r *Run, bega
 	d, err := h.change(context.Background(), func(d *document) (*document, error) {
 		if d != nil && d.Ended == 0 {
 			return nil, nil // another process began it
+		}
+		if d != nil && s.dir != "" {
+			_ = os.Remove(filepath.Join(s.dir, d.Run+resultsSuffix)) // what it held is nobody's any more
 		}
 		id, err := s.draw("run_")
 		began = err == nil
@@ -130,15 +200,14 @@ func (s *Store) draw(prefix string) (string, error) {
 	return prefix + id.String(), nil
 }
 
-// Launch begins a run of a launch. It is kept in memory only, and ends with the
-// process.
+// Launch begins a run of a launch. It is kept in memory until something of it is
+// withdrawn, and ends with the process.
 func (s *Store) Launch(profile string) (*Run, error) {
 	agent, err := s.draw("agt_")
 	if err != nil {
 		return nil, err
 	}
-	r, _, err := NewMemory(s.opt).Current(credentials.AgentID(agent), profile)
-	return r, err
+	return s.launch(credentials.AgentID(agent), profile)
 }
 
 // End ends the agent's open run, for the reason that it gives; a damaged one too.
@@ -164,6 +233,7 @@ func (s *Store) ended(d *document, reason string) (*document, error) {
 	}
 	e := *d
 	e.Ended, e.Reason, e.Shown = max(1, s.opt.Now().UnixMilli()), reason, nil
+	e.Held, e.Lost, e.Clears, e.Overflow = nil, nil, nil, false
 	return &e, nil
 }
 
