@@ -10,6 +10,7 @@ import (
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/internal/canon"
+	"github.com/pratique-dev/pratique/internal/shape"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/registry"
 )
@@ -27,6 +28,7 @@ type Gateway struct {
 	labels *labeller
 	states *states
 	shapes shapes
+	forms  *shape.Shapes // of output schemas
 
 	base     context.Context // ends with Close
 	end      context.CancelFunc
@@ -57,6 +59,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.guard = newGuard(o.Own, root, local)
 	g.policy.set(o.Policy)
+	g.forms = shape.New(shape.Limits{})
 	g.labels = newLabeller(o.Keys, o.Issuer, g.place.Origin, g.id)
 	g.states = newStates(o.Keys, o.Issuer, o.Limits.State, g.id("gw_"))
 	g.base, g.end = context.WithCancel(context.Background())

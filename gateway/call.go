@@ -22,10 +22,11 @@ type call struct {
 	peer  Peer
 	at    time.Time
 	watch Watch
-	ref   string // call_ and a ULID
-	stood string // state of the item that a refusal was decided on; empty: the item's own
-	view  uint64 // size of the registry's log that the decision saw
-	sent  bool   // the session's mu: the upstream may have it, so it may ask
+	ref   string    // call_ and a ULID
+	stood string    // state of the item that a refusal was decided on; empty: the item's own
+	view  uint64    // size of the registry's log that the decision saw
+	sent  bool      // the session's mu: the upstream may have it, so it may ask
+	under *recorded // what it was sent under; set before sent
 
 	read *policy.Context // of the run, as the call is decided; nil: not asked yet
 

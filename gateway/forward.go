@@ -123,7 +123,7 @@ func (s *Session) send(ctx context.Context, c *call, w *recorded) (mcp.Frame, er
 		Ask:     func(ctx context.Context, q mcp.Frame) mcp.Frame { return s.question(ctx, c, false, q) },
 	}
 	s.mu.Lock()
-	c.sent = true
+	c.under, c.sent = w, true
 	s.mu.Unlock()
 	if c.started != nil {
 		close(c.started)

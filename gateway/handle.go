@@ -57,7 +57,7 @@ func (c *call) seen() Seen {
 	parent, _ := mcp.GetString(c.f.Params, "_meta", mcp.MetaTraceparent)
 	state, _ := mcp.GetString(c.f.Params, "_meta", mcp.MetaTracestate)
 	return Seen{
-		Method: c.m.Name, Name: cut(name), ID: c.f.ID, Revision: s.rev, Way: s.via.Way, Agent: s.who.ID, Run: s.who.Run,
+		Method: c.m.Name, Name: cutName(name), ID: c.f.ID, Revision: s.rev, Way: s.via.Way, Agent: s.who.ID, Run: s.who.Run,
 		Upstream: s.g.o.Upstream.Name(), Session: s.id, At: c.at, Traceparent: parent, Tracestate: state,
 	}
 }

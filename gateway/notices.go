@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
-	"github.com/pratique-dev/pratique/quarantine"
+	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine/gate"
+	"github.com/pratique-dev/pratique/registry"
+	"github.com/pratique-dev/pratique/registry/holds"
 )
 
 // A sink takes what the upstream sends outside of an exchange that is known.
@@ -46,7 +48,8 @@ func (k *sink) Lost(err error) {
 
 // receive takes a notification of the upstream. What is about a list goes to the
 // keeper, whose judgement the agent is told of; words for the agent are inspected
-// first, and hostile ones end here.
+// first, each alone and together with those before it. Hostile ones end here, and
+// suspect ones lose what is suspect.
 func (s *Session) receive(c *call, f mcp.Frame) {
 	if s.keeper.Notice(f.Method) {
 		return
@@ -59,18 +62,33 @@ func (s *Session) receive(c *call, f mcp.Frame) {
 	if m.Upstream != mcp.Passed {
 		return // ends here
 	}
-	set, err := quarantine.MessageSpecimens(f.Method, f.Params)
-	v := quarantine.Missing
-	if err == nil {
-		v = s.judge(s.ctx, set)
-	}
-	if v == quarantine.Hostile || v == quarantine.Missing {
-		s.drop("notification: "+v.String(), &f)
-		if !s.watches() {
-			return
+	x := sent{form: holds.FormMessage, method: f.Method, raw: f.Params, stream: &s.stream}
+	r := s.rule(s.ctx, c, x)
+	if r.way != passed && r.way != released {
+		reason := "notification: "
+		if r.way == without {
+			reason += "cut, "
 		}
+		s.dropped(reason+r.verdict.String(), &f, func(e *registry.Entry) {
+			e.Call, e.Verdict = c.reference(), r.verdict.String()
+			if r.way == loose {
+				no := false
+				e.Enforced = &no
+				return
+			}
+			e.Hold = s.keep(c, &x, &r, policy.ResultHeld)
+		})
+	}
+	if r.way == held {
+		return
+	}
+	f.Params = r.value
+	if len(f.Rest) > 0 && !s.watches() && !s.harmless(s.ctx, f.Rest) {
+		s.drop("beside a notification: not clear", &f)
+		f.Rest = nil
 	}
 	if mayHoldOurs(f.Params) {
+		var err error
 		if f.Params, err = dropOurs(f.Params, 0); err != nil {
 			return
 		}

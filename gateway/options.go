@@ -45,6 +45,7 @@ type Options struct {
 	Own       Own
 	Profile   policy.Profile // of launches; agents have their own
 	Observer  Observer       // nil: nobody watches
+	Holds     Holds          // nil: what is withheld is not kept
 	Limits    Limits
 	Log       *slog.Logger     // nil: nothing
 	Now       func() time.Time // nil: time.Now

@@ -9,9 +9,9 @@ import (
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/labels/policy"
-	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/decisions"
+	"github.com/pratique-dev/pratique/registry/holds"
 )
 
 // needs are the capability that an agent must have claimed to be asked.
@@ -44,19 +44,23 @@ func (s *Session) question(ctx context.Context, c *call, outside bool, f mcp.Fra
 		return mcp.Fail(f.ID, mcp.CodeInvalidRequest, "too many questions are open", nil)
 	}
 	defer s.asked()
-	q, reason := s.judgeQuestion(ctx, f.Method, f.Params)
-	e := s.questionEntry(c, f.Method, detail, reason)
+	q := s.judgeQuestion(ctx, c, f.Method, f.Params)
+	e := s.questionEntry(c, f.Method, detail, &q)
 	if e.Outcome != "" {
 		if s.tally.single(s.g, &e) { // an upstream that asks without end must not fill the log
+			e.Hold = s.keepQuestion(c, &q)
 			s.recordQuestion(&e, f.Params)
 		}
 		return mcp.Fail(f.ID, mcp.CodeInvalidRequest, "the question was not passed on", nil)
 	}
-	t, err := s.g.o.Record.Decided(ctx, &e, q, false)
+	e.Hold = s.keepQuestion(c, &q)
+	t, err := s.g.o.Record.Decided(ctx, &e, q.value, false)
 	if err != nil {
 		return mcp.Fail(f.ID, mcp.CodeInternal, "the question could not be recorded", nil)
 	}
-	f.Params = q
+	if f.Params = q.value; len(f.Rest) > 0 && !s.watches() && !s.harmless(ctx, f.Rest) {
+		f.Rest = nil
+	}
 	return s.answerQuestion(ctx, c, t, f)
 }
 
@@ -111,15 +115,23 @@ func (s *Session) asked() {
 	s.questions--
 }
 
+// A query is a question, judged.
+type query struct {
+	ruling
+	sent
+	reason policy.Reason // why it is not passed on; under watch, why it should not have been
+}
+
 // judgeQuestion brings a question to what may be asked, and says why it may not.
 // The rest of what the agent knows is not the upstream's to ask for:
 // includeContext becomes none.
-func (s *Session) judgeQuestion(ctx context.Context, method string, params jsontext.Value) (jsontext.Value, policy.Reason) {
+func (s *Session) judgeQuestion(ctx context.Context, c *call, method string, params jsontext.Value) query {
+	q := query{sent: sent{form: holds.FormMessage, method: method, raw: params}, reason: policy.UpstreamInvalid}
 	if v, ok := mcp.Get(params, "includeContext"); ok && v.Kind() != 'n' {
 		if t, _ := mcp.String(v); t != "none" {
 			n, err := mcp.Edit(params, []mcp.Member{{Name: "includeContext", Value: mcp.Quote("none")}}, nil)
 			if err != nil {
-				return nil, policy.UpstreamInvalid
+				return q
 			}
 			params = n
 		}
@@ -127,30 +139,43 @@ func (s *Session) judgeQuestion(ctx context.Context, method string, params jsont
 	if _, ok := mcp.Get(params, "task"); ok {
 		n, err := mcp.Edit(params, nil, func(n string) bool { return n == "task" })
 		if err != nil {
-			return nil, policy.UpstreamInvalid
+			return q
 		}
 		params = n
 	}
-	set, err := quarantine.MessageSpecimens(method, params)
-	if err != nil {
-		return nil, policy.UpstreamInvalid
+	q.raw = params
+	q.ruling = s.rule(ctx, c, q.sent)
+	switch {
+	case q.unread:
+	case q.way == held || q.way == loose && q.would == held:
+		q.reason = policy.ResultHeld
+	default:
+		q.reason = ""
 	}
-	if v := s.judge(ctx, set); v == quarantine.Hostile || v == quarantine.Missing {
-		return params, policy.ResultHeld
+	return q
+}
+
+// keepQuestion keeps a question that the agent does not get, or not whole.
+func (s *Session) keepQuestion(c *call, q *query) string {
+	if q.way != held && q.way != without {
+		return ""
 	}
-	return params, ""
+	return s.keep(c, &q.sent, &q.ruling, q.reason)
 }
 
 // questionEntry is the decision on a question; with an outcome it is a refusal.
-func (s *Session) questionEntry(c *call, method, detail string, reason policy.Reason) registry.Entry {
+func (s *Session) questionEntry(c *call, method, detail string, q *query) registry.Entry {
 	e := s.entry(registry.EntryDecision)
 	e.Call, e.Method, e.Detail, e.View = s.g.id("call_"), method, "asked by the upstream "+detail, c.view
 	e.Verb, e.Rule, e.Reason, e.Invoked = policy.Allow.String(), "question", string(policy.ReasonCleared), "no"
-	if reason == "" {
+	if e.Verdict = q.verdict.String(); q.way == without {
+		e.Detail += ", cut"
+	}
+	if q.reason == "" {
 		return e
 	}
-	e.Reason = string(reason)
-	if s.watches() && reason == policy.ResultHeld {
+	e.Reason = string(q.reason)
+	if q.way == loose {
 		no := false
 		e.Verb, e.Enforced = policy.Deny.String(), &no
 		return e
@@ -210,12 +235,14 @@ func (s *Session) inputs(ctx context.Context, c *call, asked jsontext.Value) (js
 			return nil, errAsked
 		}
 		params, _ := mcp.Get(q, "params")
-		judged, reason := s.judgeQuestion(ctx, method, params)
-		e := s.questionEntry(c, method, "in "+c.ref, reason)
+		asked := s.judgeQuestion(ctx, c, method, params)
+		e := s.questionEntry(c, method, "in "+c.ref, &asked)
+		e.Hold = s.keepQuestion(c, &asked)
 		refused := e.Outcome != ""
 		if !refused {
 			e.Outcome = registry.OutcomeReturned // the answer comes with the next round, which is a call of its own
 		}
+		judged := asked.value
 		if _, err := s.g.o.Record.Decided(ctx, &e, judged, false); err != nil || refused {
 			return nil, errAsked
 		}

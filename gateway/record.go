@@ -17,7 +17,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // maxName is how much of an item's name stands in an entry, in bytes.
 const maxName = 256
 
-func cut(s string) string {
+func cutName(s string) string {
 	if len(s) <= maxName {
 		return s
 	}
@@ -42,7 +42,7 @@ func (c *call) entry(item *gate.Entry, d policy.Decision) registry.Entry {
 	e := c.s.entry(registry.EntryDecision)
 	e.Call, e.Method, e.View = c.ref, c.f.Method, c.view
 	if item != nil && item.Kind != "" {
-		e.Kind, e.Name, e.Tool, e.Gen, e.Ver = string(item.Kind), cut(item.Name), item.Tool, item.Gen, item.Ver
+		e.Kind, e.Name, e.Tool, e.Gen, e.Ver = string(item.Kind), cutName(item.Name), item.Tool, item.Gen, item.Ver
 		e.Mdg, e.Was, e.Owner = item.Digest, item.Was, item.Owner
 	}
 	if item != nil && (item.Kind != "" || c.f.Method == methodLevel) { // a level is of no item, but judged
@@ -121,7 +121,7 @@ func (c *call) refuse(p *params, item *gate.Entry, d policy.Decision, detail str
 // it is the agent's own word, cut.
 func named(e *registry.Entry, p *params) *registry.Entry {
 	if e.Name == "" && p != nil {
-		e.Name = cut(p.name)
+		e.Name = cutName(p.name)
 	}
 	return e
 }
@@ -245,9 +245,9 @@ func isGate(err error) bool {
 func (c *call) finish(w *recorded, e registry.Entry, result []byte) bool {
 	c.watch.End(e.Outcome)
 	base := c.s.entry(registry.EntryOutcome)
-	base.Method, base.Kind, base.Name, base.Tool, base.Mdg = c.f.Method, string(w.item.Kind), cut(w.item.Name), w.item.Tool, w.item.Digest
+	base.Method, base.Kind, base.Name, base.Tool, base.Mdg = c.f.Method, string(w.item.Kind), cutName(w.item.Name), w.item.Tool, w.item.Digest
 	base.Outcome, base.Reason, base.Invoked, base.Verdict, base.Detail = e.Outcome, e.Reason, e.Invoked, e.Verdict, e.Detail
-	base.Enforced = e.Enforced
+	base.Enforced, base.Hold = e.Enforced, e.Hold
 	base.Millis = c.s.g.o.Now().Sub(c.at).Milliseconds()
 	if err := c.s.g.o.Record.Finished(w.ticket, &base, result); err != nil {
 		c.s.g.o.Log.Error("an outcome could not be recorded", "call", c.ref, "cause", err)
@@ -257,7 +257,12 @@ func (c *call) finish(w *recorded, e registry.Entry, result []byte) bool {
 }
 
 // drop records a frame that was neither judged nor forwarded.
-func (s *Session) drop(reason string, f *mcp.Frame) {
+func (s *Session) drop(reason string, f *mcp.Frame) { s.dropped(reason, f, nil) }
+
+// dropped records a frame of which not all was forwarded. Of one that gets an entry
+// of its own keep, where it is not nil, keeps the frame and says what is known of it:
+// a flood is counted, and kept no more than it is written.
+func (s *Session) dropped(reason string, f *mcp.Frame, keep func(e *registry.Entry)) {
 	e := s.entry(registry.EntryDropped)
 	e.Reason, e.Invoked = reason, "no"
 	if m, ok := mcp.Lookup(f.Method); ok {
@@ -265,6 +270,9 @@ func (s *Session) drop(reason string, f *mcp.Frame) {
 	}
 	if !s.tally.single(s.g, &e) {
 		return
+	}
+	if keep != nil {
+		keep(&e)
 	}
 	if err := s.g.o.Record.Note(&e); err != nil {
 		s.g.o.Log.Error("a dropped frame is not in the record", "reason", reason, "cause", err)

@@ -3,64 +3,99 @@ package gateway
 import (
 	"bytes"
 	"context"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/labels/policy"
-	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/registry"
+	"github.com/pratique-dev/pratique/registry/holds"
 )
 
 // deliver is the way back: the surface once more where the call may have
 // changed it, the inspector, the record, the label.
 func (s *Session) deliver(ctx context.Context, c *call, w *recorded, a mcp.Frame) mcp.Frame {
 	a.ID = c.f.ID
+	x := sentAnswer(c, &a)
 	if w.item.Effect.Consequential() && w.item.Kind != "" {
 		if err := s.keeper.After(ctx, w.item); err != nil {
-			return c.hold(w, policy.ChangedAfter, quarantine.Missing, a)
+			return c.hold(w, policy.ChangedAfter, &ruling{}, &x, a)
 		}
 	}
 	if forged(&a) {
-		return c.hold(w, policy.UpstreamInvalid, quarantine.Missing, a)
+		return c.hold(w, policy.UpstreamInvalid, &ruling{}, &x, a)
 	}
-	v := s.inspect(ctx, c.f.Method, &a)
-	if v == quarantine.Hostile || v == quarantine.Missing {
-		if !s.watches() {
-			return c.hold(w, policy.ResultHeld, v, a)
-		}
+	r := s.rule(ctx, c, x)
+	if r.way == held {
+		return c.hold(w, policy.ResultHeld, &r, &x, a)
 	}
-	e := registry.Entry{Outcome: registry.OutcomeReturned, Invoked: "yes", Verdict: v.String()}
-	if v == quarantine.Hostile || v == quarantine.Missing {
+	if len(a.Rest) > 0 && !s.watches() && !s.harmless(ctx, a.Rest) {
+		s.drop("beside an answer: not clear", c.f)
+		a.Rest = nil
+	}
+	e := registry.Entry{Outcome: registry.OutcomeReturned, Invoked: "yes", Verdict: r.verdict.String(), Detail: r.word()}
+	if r.way == loose {
 		no := false
-		e.Reason, e.Enforced = string(policy.ResultHeld), &no
+		e.Enforced = &no
+		if r.would == held {
+			e.Reason = string(policy.ResultHeld)
+		}
 	}
-	raw := []byte(a.Result)
+	a, err := s.handOver(ctx, c, w, &r, a)
+	if err != nil {
+		return c.hold(w, reasonOf(err), &r, &x, a)
+	}
 	if a.Shape == mcp.Failure {
-		e.Outcome, raw = registry.OutcomeError, a.Error.Data
-		if mayHoldOurs(raw) {
-			data, err := dropOurs(raw, 0)
-			if err != nil {
-				return c.hold(w, policy.UpstreamInvalid, v, a)
-			}
-			failure := *a.Error
-			failure.Data, a.Error = data, &failure
-		}
-	} else {
-		s.remember(c, w, a.Result)
-		var err error
-		if a, err = s.rounds(ctx, c, w, a); err != nil {
-			return c.hold(w, reasonOf(err), v, a)
-		}
-		if a.Result, err = c.labelled(w, a.Result); err != nil {
-			return c.hold(w, policy.UpstreamInvalid, v, a)
-		}
+		e.Outcome = registry.OutcomeError
 	}
-	if !c.finish(w, e, raw) {
+	if r.way == without {
+		e.Hold = s.keep(c, &x, &r, "")
+	}
+	if !c.finish(w, e, rawOf(&x)) {
 		return c.answerRefused(&w.item, policy.Unrecorded, "record", true, true, "")
 	}
 	return a
+}
+
+// handOver makes the answer that the agent gets.
+func (s *Session) handOver(ctx context.Context, c *call, w *recorded, r *ruling, a mcp.Frame) (_ mcp.Frame, err error) {
+	if a.Shape == mcp.Failure {
+		if r.way == without {
+			a.Error = a.Error.With(r.value)
+		}
+		if mayHoldOurs(a.Error.Data) {
+			failure := *a.Error
+			if failure.Data, err = dropOurs(failure.Data, 0); err != nil {
+				return a, err
+			}
+			a.Error = &failure
+		}
+		return a, nil
+	}
+	a.Result = r.value
+	s.remember(c, w, a.Result)
+	if a, err = s.rounds(ctx, c, w, a); err != nil {
+		return a, err
+	}
+	a.Result, err = c.labelled(w, r, a.Result)
+	return a, err
+}
+
+// sentAnswer is an answer as it is judged.
+func sentAnswer(c *call, a *mcp.Frame) sent {
+	if a.Shape == mcp.Failure {
+		return sent{form: holds.FormError, method: c.f.Method, raw: a.Error.Object()}
+	}
+	return sent{form: holds.FormResult, method: c.f.Method, raw: a.Result}
+}
+
+// rawOf is what the record has the digest of: a result, or the data of an error.
+func rawOf(x *sent) []byte {
+	if x.form == holds.FormError {
+		data, _ := mcp.Get(x.raw, "data")
+		return data
+	}
+	return x.raw
 }
 
 // forged tells whether an answer of the upstream passes itself off as a refusal of
@@ -89,12 +124,10 @@ func forged(a *mcp.Frame) bool {
 
 // hold keeps an answer from the agent. The call was executed, and both the agent
 // and the record are told so.
-func (c *call) hold(w *recorded, reason policy.Reason, v quarantine.Verdict, a mcp.Frame) mcp.Frame {
-	raw := []byte(a.Result)
-	if a.Shape == mcp.Failure {
-		raw = a.Error.Data
-	}
-	c.finish(w, registry.Entry{Outcome: registry.OutcomeHeld, Reason: string(reason), Invoked: "yes", Verdict: v.String()}, raw)
+func (c *call) hold(w *recorded, reason policy.Reason, v *ruling, x *sent, a mcp.Frame) mcp.Frame {
+	e := registry.Entry{Outcome: registry.OutcomeHeld, Reason: string(reason), Invoked: "yes", Verdict: v.verdict.String()}
+	e.Hold = c.s.keep(c, x, v, reason)
+	c.finish(w, e, rawOf(x))
 	r := refusal{reason: reason, rule: "inspector", invoked: true, ref: c.ref, origins: []string{c.s.g.place.Origin.String()}}
 	if reason != policy.ResultHeld {
 		r.rule = "gate"
@@ -105,45 +138,9 @@ func (c *call) hold(w *recorded, reason policy.Reason, v quarantine.Verdict, a m
 	return r.answer(c.f, c.s.rev)
 }
 
-// inspect gives the verdict of an answer, wherever in it words stand. What cannot
-// be taken apart, or is late, has none.
-func (s *Session) inspect(ctx context.Context, method string, a *mcp.Frame) quarantine.Verdict {
-	var set []quarantine.Specimen
-	var err error
-	if a.Shape == mcp.Failure {
-		set, err = quarantine.ErrorSpecimens(failure(a.Error))
-	} else {
-		set, err = quarantine.ResultSpecimens(method, a.Result)
-	}
-	if err != nil {
-		return quarantine.Missing
-	}
-	return s.judge(ctx, set)
-}
-
-// failure is an error as one object.
-func failure(e *mcp.Error) jsontext.Value {
-	return mcp.Object(append([]mcp.Member{
-		{Name: "code", Value: jsontext.Value(strconv.FormatInt(e.Code, 10))}, {Name: "message", Value: mcp.Quote(e.Message)}, {Name: "data", Value: e.Data},
-	}, e.Rest...)...)
-}
-
-func (s *Session) judge(ctx context.Context, set []quarantine.Specimen) quarantine.Verdict {
-	if len(set) == 0 {
-		return quarantine.Clear
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.g.o.Limits.Inspect)
-	defer cancel()
-	v := s.g.o.Inspector.Inspect(ctx, quarantine.Batch{Origin: s.g.place.Origin.String(), Specimens: set}).Verdict
-	if ctx.Err() != nil {
-		return quarantine.Worse(v, quarantine.Missing)
-	}
-	return v
-}
-
 // labelled puts our label into a result's _meta, and takes out whatever the
 // upstream put there under names of ours. All other bytes stay.
-func (c *call) labelled(w *recorded, result jsontext.Value) (jsontext.Value, error) {
+func (c *call) labelled(w *recorded, r *ruling, result jsontext.Value) (jsontext.Value, error) {
 	if result.Kind() != '{' {
 		return nil, mcp.ErrNotObject
 	}
@@ -153,10 +150,8 @@ func (c *call) labelled(w *recorded, result jsontext.Value) (jsontext.Value, err
 			return nil, err
 		}
 	}
-	switch c.f.Method {
-	case methodCall, methodPrompt, methodRead, methodComplete:
-	default:
-		return result, nil // an acknowledgement has no content
+	if !c.labels(holds.FormResult) {
+		return result, nil
 	}
 	b := make([]byte, 0, 192)
 	b = append(b, `{"result":`...)
@@ -165,7 +160,16 @@ func (c *call) labelled(w *recorded, result jsontext.Value) (jsontext.Value, err
 	b = appendQuoted(b, c.s.g.place.Origin.String())
 	b = append(b, `,"tier":`...)
 	b = appendQuoted(b, w.tier(c).String())
-	b = append(b, `,"untrusted":true}`...)
+	b = append(b, `,"untrusted":true`...)
+	switch r.way {
+	case without: // the notices in it name the same reference
+		b = append(b, `,"cut":true,"ref":`...)
+		b = appendQuoted(b, c.ref)
+	case marked:
+		b = append(b, `,"marked":`...)
+		b = appendQuoted(b, r.marker)
+	}
+	b = append(b, '}')
 	return mcp.SetMeta(result, []mcp.Member{{Name: mcp.MetaLabel, Value: b}}, mcp.IsOurMeta)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/decisions"
+	"github.com/pratique-dev/pratique/registry/holds"
 )
 
 // Agents is the registry's word on agents. Its errors are registry.ErrNotFound
@@ -30,6 +31,17 @@ type Recorder interface {
 	Decided(ctx context.Context, e *registry.Entry, args []byte, durable bool) (decisions.Ticket, error)
 	Finished(t decisions.Ticket, e *registry.Entry, result []byte) error
 	Note(e *registry.Entry) error
+}
+
+// Holds keeps what agents did not get, or not whole, until an operator says what
+// becomes of it. *holds.Store is one.
+type Holds interface {
+	// Put keeps a content; of one that is there already the hold of before comes back.
+	Put(ctx context.Context, h holds.Hold, content []byte) (holds.Hold, error)
+	// Released tells whether exactly this may be passed on.
+	Released(sub holds.Subject) bool
+	// Condemned tells whether this, or anything of that version of the tool, may not.
+	Condemned(sub holds.Subject) bool
 }
 
 // An Observer watches requests: spans and metrics. It learns no argument and no

@@ -29,6 +29,7 @@ type Session struct {
 	link   Link
 	keeper *surface.Keeper
 	hi     mcp.Welcome
+	stream stream // of messages
 
 	ctx  context.Context // ends with the session
 	end  context.CancelFunc
@@ -71,11 +72,12 @@ func (s *Session) welcome(ctx context.Context) mcp.Welcome {
 	return w
 }
 
-// harmless tells whether further members of a welcome are clear. They are no
-// items of the surface, so what is not clear is simply not passed on.
+// harmless tells whether further members of a welcome, or beside an answer, are
+// clear. They are no items of the surface and no answer, so what is not clear is
+// simply not passed on.
 func (s *Session) harmless(ctx context.Context, rest []mcp.Member) bool {
 	set, err := quarantine.ResultSpecimens("initialize", mcp.Object(rest...))
-	return err == nil && (len(set) == 0 || s.g.o.Inspector.Inspect(ctx, quarantine.Batch{Origin: s.g.place.Origin.String(), Specimens: set}).Verdict == quarantine.Clear)
+	return err == nil && s.judge(ctx, nil, set).Verdict == quarantine.Clear
 }
 
 // ParamHeaders are the parameters that the cleared schema of the tool that f

@@ -95,15 +95,15 @@ func twinOf(name string, names []string, many map[string]string) (string, bool) 
 	return "", false
 }
 
-// A shape is what the path needs of a tool's cleared input schema.
-type shape struct {
+// A paramShape is what the path needs of a tool's cleared input schema.
+type paramShape struct {
 	headers []mcp.ParamHeader
 	badHead bool
 	twins   map[string][]string // folded → spellings, of names that stand in one place
 }
 
 // names tells whether the schema names both spellings in one place.
-func (s *shape) names(a, b string) bool {
+func (s *paramShape) names(a, b string) bool {
 	has := func(n string) bool {
 		for _, x := range s.twins[foldKey(n)] {
 			if x == n {
@@ -121,12 +121,12 @@ const maxShapes = 1 << 14
 // shapes remembers them by digest.
 type shapes struct {
 	mu   sync.Mutex
-	kept map[credentials.Digest]*shape
+	kept map[credentials.Digest]*paramShape
 }
 
-var noShape = &shape{}
+var noShape = &paramShape{}
 
-func (x *shapes) of(e *gate.Entry) *shape {
+func (x *shapes) of(e *gate.Entry) *paramShape {
 	if e == nil || e.Kind != gate.Tool {
 		return noShape
 	}
@@ -137,14 +137,14 @@ func (x *shapes) of(e *gate.Entry) *shape {
 	}
 	s := readShape(e.Raw)
 	if x.kept == nil || len(x.kept) >= maxShapes {
-		x.kept = map[credentials.Digest]*shape{}
+		x.kept = map[credentials.Digest]*paramShape{}
 	}
 	x.kept[e.Digest] = s
 	return s
 }
 
-func readShape(tool []byte) *shape {
-	s := &shape{twins: map[string][]string{}}
+func readShape(tool []byte) *paramShape {
+	s := &paramShape{twins: map[string][]string{}}
 	schema, ok := mcp.Get(tool, "inputSchema")
 	if !ok {
 		return s
@@ -159,7 +159,7 @@ func readShape(tool []byte) *shape {
 
 // collect finds the names that stand twice, in different case, in one
 // "properties" anywhere in a schema.
-func (s *shape) collect(v jsontext.Value, depth int) {
+func (s *paramShape) collect(v jsontext.Value, depth int) {
 	if depth > maxNesting {
 		return
 	}
@@ -178,7 +178,7 @@ func (s *shape) collect(v jsontext.Value, depth int) {
 	}
 }
 
-func (s *shape) properties(v jsontext.Value) {
+func (s *paramShape) properties(v jsontext.Value) {
 	by := map[string][]string{}
 	for name := range mcp.Members(v) {
 		k := foldKey(name)

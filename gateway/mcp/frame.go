@@ -59,6 +59,26 @@ func (f Frame) Append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
+// Object is the error as its JSON text.
+func (e *Error) Object() jsontext.Value { return e.append(nil) }
+
+// With is the error as another text of it says, but for the code, which stays.
+func (e *Error) With(object jsontext.Value) *Error {
+	out := &Error{Code: e.Code}
+	for name, v := range Members(object) {
+		switch name {
+		case "code":
+		case "message":
+			out.Message, _ = String(v)
+		case "data":
+			out.Data = v
+		default:
+			out.Rest = append(out.Rest, Member{name, v})
+		}
+	}
+	return out
+}
+
 func (e *Error) append(dst []byte) []byte {
 	dst = append(dst, `{"code":`...)
 	dst = strconv.AppendInt(dst, e.Code, 10)

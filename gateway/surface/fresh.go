@@ -244,7 +244,8 @@ func (k *Keeper) pace(l *list) {
 func (k *Keeper) land(ctx context.Context, l *list, c *collection, stamp func()) ([]gate.Kind, error) {
 	greeting := greetingOf(k.opt.Upstream.Welcome())
 	k.mu.Lock()
-	same := l.got && greeting == k.greeting && l.last != nil && slices.Equal(l.last.hashes, c.hashes) && k.surface != nil && k.surface.Complete() && !k.unsure
+	again := k.partial && k.opt.Now().Sub(k.judged) >= askAgain
+	same := l.got && greeting == k.greeting && l.last != nil && slices.Equal(l.last.hashes, c.hashes) && k.surface != nil && k.surface.Complete() && !k.unsure && !again
 	prev := l.items
 	if same {
 		stamp()
@@ -253,7 +254,7 @@ func (k *Keeper) land(ctx context.Context, l *list, c *collection, stamp func())
 	if same {
 		return nil, nil
 	}
-	items := k.decode(ctx, l.kind, c, prev)
+	items := k.decode(ctx, l.kind, c, prev, again)
 	return k.settle(ctx, l, items, c.bytes, func() {
 		l.items, l.last = items, c
 		l.got, l.err = true, nil
@@ -261,16 +262,20 @@ func (k *Keeper) land(ctx context.Context, l *list, c *collection, stamp func())
 	})
 }
 
+// askAgain is how long a verdict stands that came without all stages: what was late
+// once is asked for again, but not with every list.
+const askAgain = 5 * time.Second
+
 // decode judges what was read. An item whose bytes are those of the one before
-// is that one, if its verdict is sure.
-func (k *Keeper) decode(ctx context.Context, kind gate.Kind, c *collection, prev []gate.Judged) []gate.Judged {
+// is that one, if its verdict is sure, or stands for now.
+func (k *Keeper) decode(ctx context.Context, kind gate.Kind, c *collection, prev []gate.Judged, again bool) []gate.Judged {
 	old := make(map[string]*gate.Judged, len(prev))
 	for i := range prev {
 		old[string(prev[i].Raw)] = &prev[i]
 	}
 	out := make([]gate.Judged, len(c.raw))
 	for i, raw := range c.raw {
-		if o := old[string(raw)]; o != nil && o.Verdict != 0 {
+		if o := old[string(raw)]; o != nil && o.Verdict != 0 && !(o.Partial && again) {
 			out[i] = *o
 			continue
 		}

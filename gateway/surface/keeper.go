@@ -34,11 +34,14 @@ type Keeper struct {
 	mu       sync.Mutex // owns everything below
 	lists    [len(sources)]list
 	closed   bool
-	input    gate.Input    // of the surface
-	surface  *gate.Surface // nil before the first settlement
-	unsure   bool          // a verdict in it is missing
-	greeting [32]byte      // of the welcome that is in it
-	whole    *gate.Surface // the last complete one
+	input    gate.Input     // of the surface
+	surface  *gate.Surface  // nil before the first settlement
+	unsure   bool           // a verdict in it is missing
+	partial  bool           // a verdict in it stands for now only
+	judged   time.Time      // when it was judged
+	joined   *gate.Baseline // by whose releases it was judged as a whole
+	greeting [32]byte       // of the welcome that is in it
+	whole    *gate.Surface  // the last complete one
 	fold     folded
 }
 
@@ -74,6 +77,7 @@ type flight struct {
 type folded struct {
 	baseline *gate.Baseline
 	head     uint64
+	seen     uint64 // of what was observed
 	standing labels.Standing
 	until    int64 // seconds since the epoch: when an attested standing ends; 0: none does
 }

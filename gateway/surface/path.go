@@ -16,7 +16,12 @@ import (
 // now is the surface as it is, folded anew where something was accepted.
 func (k *Keeper) now() (*gate.Surface, error) {
 	k.mu.Lock()
-	news, err := k.refold()
+	news, again, err := k.refold()
+	if again {
+		k.mu.Unlock()
+		news, err = k.rejoin()
+		k.mu.Lock()
+	}
 	s := k.surface
 	if len(news) > 0 && !k.closed {
 		k.work.Go(func() { k.tell(news) })

@@ -79,20 +79,32 @@ func (k *Keeper) forget(ctx context.Context, gone []gate.Key) {
 	}
 }
 
-// noteActs records what an operator accepted meanwhile.
+// noteActs records what an operator accepted, released and condemned meanwhile.
 func (k *Keeper) noteActs(was, now *gate.Baseline) {
-	if was == nil || was == now {
+	if was == nil || now == nil || was == now {
 		return
 	}
 	for i := range k.input.Items {
 		it := &k.input.Items[i]
+		e := registry.Entry{Kind: string(it.Kind), Name: it.Name, By: gate.ByOperator}
 		a, b := was.Items[it.Key], now.Items[it.Key]
-		if b == nil || b.By != gate.ByOperator || a != nil && a.Digest == b.Digest && a.Ver == b.Ver {
+		v := gate.Version{Key: it.Key, Digest: it.Digest}
+		switch {
+		case now.Condemned[v] != was.Condemned[v]:
+			if e.Mdg, e.Detail = it.Digest, "condemned"; was.Condemned[v] {
+				e.Detail = "released: no longer condemned"
+			}
+		case b == nil || b.By != gate.ByOperator || a != nil && a.Digest == b.Digest && a.Ver == b.Ver && a.Act == b.Act:
 			continue
-		}
-		e := registry.Entry{Kind: string(b.Kind), Name: b.Name, Tool: b.Tool, Mdg: b.Digest, By: b.By, Act: b.Act, Detail: "accepted: version " + strconv.FormatUint(b.Ver, 10)}
-		if a != nil {
-			e.Was = a.Digest
+		default:
+			word := "accepted"
+			if b.Release != gate.NotReleased {
+				word = "released"
+			}
+			e.Tool, e.Mdg, e.Act, e.Detail = b.Tool, b.Digest, b.Act, word+": version "+strconv.FormatUint(b.Ver, 10)
+			if a != nil {
+				e.Was = a.Digest
+			}
 		}
 		if err := k.note(e); err != nil {
 			k.opt.Log.Error("a move of the surface is not in the record", "upstream", k.opt.Name, "cause", err)

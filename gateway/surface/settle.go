@@ -25,12 +25,16 @@ func (k *Keeper) settle(ctx context.Context, l *list, items []gate.Judged, bytes
 	}
 	var f folded
 	var greeting [sha256.Size]byte
+	var joined *gate.Baseline
 	if in.Complete {
 		w := k.opt.Upstream.Welcome()
 		greeting = greetingOf(w)
 		in.Items = append(in.Items, k.welcomed(ctx, w)...)
 		slices.SortStableFunc(in.Items, func(a, b gate.Judged) int { return a.Key.Compare(b.Key) })
-		in.Items = k.judgeJoined(ctx, in.Items)
+		if joined, err = k.opt.Baseline.Load(); err != nil {
+			return nil, err
+		}
+		in.Items = k.judgeJoined(ctx, in.Items, joined)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -44,11 +48,14 @@ func (k *Keeper) settle(ctx context.Context, l *list, items []gate.Judged, bytes
 	}
 	k.mu.Lock()
 	commit()
-	k.fold, k.greeting = f, greeting
+	was := k.fold.baseline
+	k.fold, k.greeting, k.joined, k.judged = f, greeting, joined, k.opt.Now()
 	k.unsure = slices.ContainsFunc(in.Items, func(j gate.Judged) bool {
 		return j.Verdict == quarantine.Missing && j.Fault == gate.NoFault
 	})
+	k.partial = slices.ContainsFunc(in.Items, func(j gate.Judged) bool { return j.Partial })
 	news, gone := k.publish(in)
+	k.noteActs(was, f.baseline)
 	k.mu.Unlock()
 	k.forget(ctx, gone)
 	return news, nil
@@ -122,6 +129,13 @@ func (k *Keeper) weigh(in *gate.Input) (f folded, err error) {
 		f.standing = labels.Unknown
 	}
 	in.Standing, in.Now = f.standing, k.opt.Now()
+	if o := k.opt.Observed; o != nil {
+		if f.seen, err = o.Head(); err != nil {
+			return f, err
+		}
+		now := in.Now
+		in.Observed = func(e *gate.Entry) (labels.Content, bool) { return o.Of(e, now) }
+	}
 	if k.opt.Registry == nil {
 		return f, nil
 	}
@@ -224,36 +238,72 @@ func (k *Keeper) shut() {
 	k.publish(in)
 }
 
-// refold builds the surface again if what was accepted, what is registered or
-// the place's standing has moved since. The lists are not read. mu is held.
-func (k *Keeper) refold() ([]gate.Kind, error) {
+// refold builds the surface again if what was accepted, what is registered, what
+// was observed or the place's standing has moved since. The lists are not read.
+// again says that something else was released: that is not shown before it was
+// inspected together with all else. mu is held.
+func (k *Keeper) refold() (news []gate.Kind, again bool, err error) {
 	if k.surface == nil || !k.surface.Complete() {
-		return nil, nil
+		return nil, false, nil
 	}
 	in := k.input
 	now := k.opt.Now()
 	f := k.fold
-	var err error
 	if f.baseline, err = k.opt.Baseline.Load(); err != nil {
-		return nil, err
+		return nil, false, err
+	}
+	if f.baseline != k.joined && k.releases(f.baseline) {
+		return nil, true, nil
 	}
 	if k.opt.Standing != nil {
 		f.standing = k.opt.Standing()
 	}
 	if k.opt.Registry != nil {
 		if f.head, err = k.opt.Registry.Head(); err != nil {
-			return nil, err
+			return nil, false, err
+		}
+	}
+	if k.opt.Observed != nil {
+		if f.seen, err = k.opt.Observed.Head(); err != nil {
+			return nil, false, err
 		}
 	}
 	if f == k.fold && (f.until == 0 || now.Unix() < f.until) {
-		return nil, nil
+		return nil, false, nil
 	}
 	was := k.fold.baseline
 	if f, err = k.weigh(&in); err != nil {
-		return nil, err
+		return nil, false, err
+	}
+	if f.baseline != k.joined && k.releases(f.baseline) { // another act came meanwhile
+		return nil, true, nil
 	}
 	k.fold = f
 	k.noteActs(was, f.baseline)
-	news, _ := k.publish(in) // the items are the same: nothing went away
-	return news, nil
+	news, _ = k.publish(in) // the items are the same: nothing went away
+	return news, false, nil
+}
+
+// releases tells whether a baseline releases other items of the surface than the
+// one by which it was judged as a whole. If not, that one might as well have been
+// this. mu is held.
+func (k *Keeper) releases(b *gate.Baseline) bool {
+	for i := range k.input.Items {
+		it := &k.input.Items[i].Item
+		if (b.Released(it) != gate.NotReleased) != (k.joined.Released(it) != gate.NotReleased) {
+			return true
+		}
+	}
+	k.joined = b
+	return false
+}
+
+// rejoin judges the surface as a whole again, from what was read last, and settles
+// it.
+func (k *Keeper) rejoin() ([]gate.Kind, error) {
+	ctx, cancel := context.WithTimeout(k.ctx, k.opt.Limits.Collect)
+	defer cancel()
+	k.settling.Lock()
+	defer k.settling.Unlock()
+	return k.settle(ctx, nil, nil, 0, func() {})
 }

@@ -3,7 +3,7 @@ package surface
 import (
 	"context"
 	"crypto/sha256"
-	"strings"
+	"slices"
 	"sync"
 
 	"github.com/pratique-dev/pratique/credentials"
@@ -22,7 +22,8 @@ type verdictKey struct {
 type judgement struct {
 	verdict  quarantine.Verdict
 	findings []quarantine.Finding
-	by       map[gate.Key]quarantine.Verdict // joined: what it lowered
+	partial  bool
+	by       map[gate.Key][]quarantine.Finding // joined: what it lowered, and why
 }
 
 // A Shelf keeps verdicts for all keepers of a process. It holds two generations
@@ -61,7 +62,7 @@ func (s *Shelf) put(k verdictKey, j judgement) {
 
 // keep stores what is sure: a late or failed inspection is asked for again.
 func (s *Shelf) keep(k verdictKey, j judgement, engine string) {
-	if j.verdict == quarantine.Missing || engine != k.engine {
+	if j.verdict == quarantine.Missing || j.partial || engine != k.engine {
 		return
 	}
 	s.mu.Lock()
@@ -91,60 +92,72 @@ func (k *Keeper) judge(ctx context.Context, it gate.Item) gate.Judged {
 	if ctx.Err() != nil {
 		return out
 	}
-	out.Verdict, out.Findings = r.Verdict, r.Findings
-	k.opt.Shelf.keep(key, judgement{verdict: r.Verdict, findings: r.Findings}, r.Engine)
+	out.Verdict, out.Findings, out.Partial = r.Verdict, r.Findings, r.Partial
+	k.opt.Shelf.keep(key, judgement{verdict: r.Verdict, findings: r.Findings, partial: r.Partial}, r.Engine)
 	return out
 }
 
 // judgeJoined has everything that would be shown inspected together, since what
-// is harmless in each of two descriptions may not be in both. It gives the items
-// that findings are about the worse verdict; what cannot be told to be of one
-// item is held against all.
-func (k *Keeper) judgeJoined(ctx context.Context, items []gate.Judged) []gate.Judged {
+// is harmless in each of two descriptions may not be in both: what is clear, and
+// what an operator released. It gives the items that findings are about the worse
+// verdict; what cannot be told to be of one item is held against all.
+func (k *Keeper) judgeJoined(ctx context.Context, items []gate.Judged, b *gate.Baseline) []gate.Judged {
+	shown := func(it *gate.Judged) bool {
+		return it.Fault == gate.NoFault && (it.Verdict == quarantine.Clear || b.Released(&it.Item) != gate.NotReleased)
+	}
 	sum := sha256.New()
-	sum.Write([]byte("pratique/joined/v1\x00"))
+	sum.Write([]byte("pratique/joined/v2\x00"))
 	for i := range items {
-		sum.Write(items[i].Digest[:])
+		if shown(&items[i]) {
+			sum.Write(items[i].Digest[:])
+		}
 	}
 	key := verdictKey{kind: "joined", engine: k.opt.Inspector.Engine()}
 	sum.Sum(key.digest[:0])
 	j, ok := k.opt.Shelf.get(key)
 	if !ok {
-		j = k.joined(ctx, key, items)
+		j = k.joinedVerdict(ctx, key, items, shown)
 	}
 	if j.verdict == quarantine.Clear {
 		return items
 	}
 	out := append([]gate.Judged(nil), items...)
 	for i := range out {
-		v := j.verdict
-		if j.by != nil {
-			named := false
-			if v, named = j.by[out[i].Key]; !named {
-				continue
-			}
+		if j.by == nil {
+			out[i].Verdict, out[i].Partial = quarantine.Worse(out[i].Verdict, j.verdict), out[i].Partial || j.partial
+			continue
 		}
-		out[i].Verdict = quarantine.Worse(out[i].Verdict, v)
+		for _, f := range j.by[out[i].Key] {
+			out[i].Verdict, out[i].Partial = quarantine.Worse(out[i].Verdict, f.Verdict), out[i].Partial || j.partial
+			out[i].Findings = append(slices.Clip(out[i].Findings), f)
+		}
 	}
 	return out
 }
 
-func (k *Keeper) joined(ctx context.Context, key verdictKey, items []gate.Judged) judgement {
+// A part is an item's stretch of the specimens of a whole surface.
+type part struct {
+	key    gate.Key
+	from   int // of its specimens
+	prefix int // bytes of what stands before its paths
+}
+
+func (k *Keeper) joinedVerdict(ctx context.Context, key verdictKey, items []gate.Judged, shown func(*gate.Judged) bool) judgement {
 	var set []quarantine.Specimen
-	owner := map[string]gate.Key{}
+	var parts []part // of each specimen
 	for i := range items {
 		it := &items[i]
-		if it.Fault != gate.NoFault || it.Verdict != quarantine.Clear {
+		if !shown(it) {
 			continue
 		}
-		part, err := k.opt.Specimens(it.Item)
+		of, err := k.opt.Specimens(it.Item)
 		if err != nil {
 			continue // withheld by judge
 		}
-		for _, s := range part {
+		p := part{it.Key, len(set), len(it.Kind) + len(it.Name) + len("[].")}
+		for _, s := range of {
 			s.Path = string(it.Kind) + "[" + it.Name + "]." + s.Path
-			owner[s.Path] = it.Key
-			set = append(set, s)
+			set, parts = append(set, s), append(parts, p)
 		}
 	}
 	if len(set) == 0 {
@@ -154,46 +167,34 @@ func (k *Keeper) joined(ctx context.Context, key verdictKey, items []gate.Judged
 	if ctx.Err() != nil {
 		return judgement{}
 	}
-	j := judgement{verdict: r.Verdict, findings: r.Findings}
+	j := judgement{verdict: r.Verdict, findings: r.Findings, partial: r.Partial}
 	if r.Verdict != quarantine.Clear {
-		j.by = attribute(r, owner)
+		j.by = attribute(r, set, parts)
 	}
 	k.opt.Shelf.keep(key, j, r.Engine)
 	return j
 }
 
-// attribute says which items the findings are about, nil if one is about none
-// that is known, or if the verdict is worse than any of them.
-func attribute(r quarantine.Report, owner map[string]gate.Key) map[gate.Key]quarantine.Verdict {
-	by := map[gate.Key]quarantine.Verdict{}
+// attribute says which items the findings are about, as if each had been found in
+// its item alone; nil if one is about none that is known, or if the verdict is
+// worse than any of them.
+func attribute(r quarantine.Report, set []quarantine.Specimen, parts []part) map[gate.Key][]quarantine.Finding {
+	by := map[gate.Key][]quarantine.Finding{}
 	worst := quarantine.Clear
 	for _, f := range r.Findings {
-		k, ok := owner[f.Path]
-		if !ok {
-			k, ok = longest(f.Path, owner)
+		if f.At < 0 || f.At >= len(set) || set[f.At].Path != f.Path {
+			f.At = slices.IndexFunc(set, func(s quarantine.Specimen) bool { return s.Path == f.Path })
 		}
-		if !ok {
+		if f.At < 0 {
 			return nil
 		}
-		if old, ok := by[k]; ok {
-			by[k] = quarantine.Worse(old, f.Verdict)
-		} else {
-			by[k] = f.Verdict
-		}
+		p := parts[f.At]
+		f.At, f.Path = f.At-p.from, f.Path[p.prefix:]
+		by[p.key] = append(by[p.key], f)
 		worst = quarantine.Worse(worst, f.Verdict)
 	}
 	if worst != r.Verdict {
 		return nil
 	}
 	return by
-}
-
-func longest(path string, owner map[string]gate.Key) (best gate.Key, ok bool) {
-	n := 0
-	for p, k := range owner {
-		if len(p) > n && strings.HasPrefix(path, p) {
-			best, n, ok = k, len(p), true
-		}
-	}
-	return best, ok
 }

@@ -106,7 +106,7 @@ func apply(d *baseline.Draft, m *gate.Move) error {
 		return err
 	case gate.Pend:
 		if m.Canonical != nil { // what has no canonical form can never be accepted
-			d.Observe(k, m.Digest, m.Canonical, m.Verdict)
+			d.Observe(k, m.Digest, m.Canonical, m.Verdict, m.Found...)
 		}
 	case gate.Unpend:
 		d.Settle(k)

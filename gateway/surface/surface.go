@@ -59,6 +59,16 @@ type Registrants interface {
 	Of(name string, now time.Time) (row *gate.Row, covered bool, err error)
 }
 
+// Observations are what the conduct of items comes to. What implements it is shared
+// by all keepers of an origin.
+type Observations interface {
+	// Head changes whenever an answer of Of may have.
+	Head() (uint64, error)
+	// Of is the content of an item's version by its conduct alone; ok is false where
+	// nothing was observed.
+	Of(e *gate.Entry, now time.Time) (c labels.Content, ok bool)
+}
+
 // Options are what a keeper is made of. Upstream, Inspector, Baseline and Shown are
 // required.
 type Options struct {
@@ -71,6 +81,7 @@ type Options struct {
 	Baseline  Baseline
 	Shown     Shown
 	Registry  Registrants                       // nil: nobody registered anything
+	Observed  Observations                      // nil: nobody watched
 	Standing  func() labels.Standing            // of the place, asked again at each decision; nil: unknown
 	Effect    func(e *gate.Entry) labels.Effect // nil: labels.Classify for tools, read for all else
 	Wording   bool                              // a change of nothing but a description is accepted if it is clear
