@@ -63,6 +63,16 @@ var Rules = []Rule{
 		Reason: "the inspector reads hostile content: it has no network, process, key or record to turn against us",
 	},
 	{
+		Of: []string{"quarantine/warden/..."}, Reach: true,
+		Never:  []string{"credentials/keyring/...", "registry/...", "gateway/...", "client/..."},
+		Reason: "whoever keeps the inspector apart needs no key of ours and no record: what is judged goes in, a verdict comes out",
+	},
+	{
+		Of:     []string{"quarantine/warden"},
+		Never:  []string{"net", "net/http/...", "crypto/tls"},
+		Reason: "only the broker beside it talks to a model: the code that children share has no network to turn to",
+	},
+	{
 		Of: []string{"client/..."}, Reach: true,
 		Never:  []string{"registry/state/...", "registry/store/...", "registry/writer/...", "registry/api/...", "credentials/keyring/...", "github.com/hashicorp/go-memdb/...", "modernc.org/sqlite/..."},
 		Reason: "a client does not pull in the server: it stays small, and nothing in it can be mistaken for the record",
