@@ -164,13 +164,13 @@ func (b *Broker) failed(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.report.Failed++
-	h.report.Last = said(err)
+	h.report.Last = ours(err)
 	h.row++
 	if h.row >= patience {
 		h.proven, h.until = false, b.opt.Now().Add(pause)
 	}
 	if h.row == 1 || h.row == patience {
-		b.opt.Log.Warn("language model does not answer; what it should judge is suspect", "why", said(err))
+		b.opt.Log.Warn("language model does not answer; what it should judge is suspect", "why", ours(err))
 	}
 }
 
@@ -183,8 +183,8 @@ func (b *Broker) compromised(from string) {
 	b.opt.Log.Warn("language model was steered by a text that it judged", "origin", from)
 }
 
-// said is an error in our own words only.
-func said(err error) string {
+// ours is an error in our own words only.
+func ours(err error) string {
 	for _, e := range []error{
 		ErrTimeout, ErrUnreachable, ErrAddress, ErrTLS, ErrRedirect, ErrStatus, ErrType, ErrEncoding, ErrTooLarge, ErrEcho, ErrCommand,
 	} {
