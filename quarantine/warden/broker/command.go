@@ -11,8 +11,8 @@ import (
 )
 
 // A command is a program on this machine that judges: it is started anew for each
-// request, in a process group of its own, with no environment and nothing open but
-// its input, its output and an error output that nobody reads. It is the
+// request, in a process group of its own, with no environment and nothing of ours
+// open but its input, its output and an error output that nobody reads. It is the
 // operator's program, and not confined like the inspector.
 type command struct {
 	argv    []string

@@ -72,14 +72,6 @@ func judgeMain(how string, args []string) {
 		if env := os.Environ(); len(env) > 0 && runtime.GOOS != "windows" || in.Kind != "returned" {
 			os.Exit(4)
 		}
-		open, _ := os.ReadDir("/proc/self/fd") // nothing where there is no such folder
-		for _, e := range open {
-			to, err := os.Readlink("/proc/self/fd/" + e.Name())
-			if len(e.Name()) == 1 && e.Name() < "3" || err != nil || strings.HasPrefix(to, "anon_inode:") || strings.HasPrefix(to, "/proc/") {
-				continue
-			}
-			os.Exit(5)
-		}
 		fmt.Println(verdict(v))
 	case "leaves":
 		self, _ := os.Executable()

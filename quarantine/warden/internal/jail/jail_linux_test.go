@@ -344,7 +344,7 @@ func TestLevelNamesWhatIsMissing(t *testing.T) {
 // TestCallsExist holds the list against the architectures that are built: one
 // name that is unknown would leave the filter out.
 func TestCallsExist(t *testing.T) {
-	for _, a := range []*arch.Info{arch.X86_64, arch.ARM64} {
+	for _, a := range []*arch.Info{arch.X86_64, arch.AARCH64} {
 		for _, name := range append([]string{"clone3"}, calls...) {
 			if _, ok := a.SyscallNames[name]; !ok {
 				t.Errorf("%s has no %s", a.Name, name)

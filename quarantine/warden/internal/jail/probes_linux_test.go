@@ -133,7 +133,10 @@ var probes = []probe{
 	// the rest of the kernel
 	{"memfd", true, func(target) error { fd, err := unix.MemfdCreate("x", 0); unix.Close(fd); return err }},
 	{"io_uring", false, func(target) error { return raw(unix.SYS_IO_URING_SETUP, 1, 0) }},
-	{"keyctl", false, func(target) error { _, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, false); return err }},
+	{"keyctl", false, func(target) error {
+		_, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, false)
+		return err
+	}},
 	{"add_key", false, func(target) error {
 		return raw(unix.SYS_ADD_KEY, text("user"), text("x"), text("x"), 1, ^uintptr(0))
 	}},
