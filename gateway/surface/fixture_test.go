@@ -162,6 +162,7 @@ type bench struct {
 	limits   surface.Limits
 	inspect  quarantine.Inspector
 	registry surface.Registrants
+	observed surface.Observations
 
 	mu      sync.Mutex
 	at      time.Time
@@ -211,7 +212,7 @@ func (b *bench) keeper(u surface.Upstream) *surface.Keeper {
 	k, err := surface.New(surface.Options{
 		Upstream: u, Inspector: b.inspect, Shelf: b.shelf,
 		Baseline: surface.Store(b.store, place), Shown: surface.Run(b.run, place),
-		Standing: func() labels.Standing { return b.standing }, Wording: b.wording, Registry: b.registry,
+		Standing: func() labels.Standing { return b.standing }, Wording: b.wording, Registry: b.registry, Observed: b.observed,
 		Moved: func(e *registry.Entry) error {
 			b.mu.Lock()
 			defer b.mu.Unlock()

@@ -63,9 +63,9 @@ const (
 	Sighted     // of no item: the first complete sight is over
 )
 
-// release is what an operator's release says of an item: of exactly the version
+// Released is what an operator's release says of an item: of exactly the version
 // that was released, and nothing of any other.
-func (b *Baseline) release(it *Item) Release {
+func (b *Baseline) Released(it *Item) Release {
 	if b == nil {
 		return NotReleased
 	}
@@ -95,6 +95,7 @@ type Move struct {
 	By      string             // Pin, Accept
 	Why     string             // Pend: changed, new, suspect, hostile, missing, or a fault
 	Verdict quarantine.Verdict
+	Found   []quarantine.Finding // Pend: for operators
 }
 
 // Shown knows what one agent was shown of one upstream. Its answers change as the

@@ -72,7 +72,7 @@ func (in *Input) move(it *Judged, wording bool) Move {
 	case same && (it.Fault != NoFault || it.Verdict == quarantine.Clear || it.late()):
 		// nothing that an operator could say more of
 	default:
-		m.Act, m.Why = Pend, why(it, acc)
+		m.Act, m.Why, m.Found = Pend, why(it, acc), it.Findings
 	}
 	return m
 }

@@ -171,7 +171,7 @@ func merge(items []Judged) []Judged {
 
 // fill says what is known of an item, and whether it may be listed.
 func (in *Input) fill(e *Entry) {
-	e.Standing, e.Release = in.Standing, in.Baseline.release(&e.Item)
+	e.Standing, e.Release = in.Standing, in.Baseline.Released(&e.Item)
 	acc := in.accepted(e.Key)
 	if acc != nil {
 		e.Tool, e.Gen, e.Ver = acc.Tool, acc.Gen, acc.Ver
@@ -242,7 +242,7 @@ func (in *Input) listed(e *Entry, acc *Accepted, row *Row) policy.State {
 // never is.
 func (in *Input) cleared(it *Judged) bool {
 	return !in.Baseline.condemned(it.Key, it.Digest) &&
-		(it.Verdict == quarantine.Clear || in.Baseline.release(&it.Item) != NotReleased)
+		(it.Verdict == quarantine.Clear || in.Baseline.Released(&it.Item) != NotReleased)
 }
 
 // content is what is known of an item's conduct and text together: the worst of

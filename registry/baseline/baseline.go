@@ -12,6 +12,7 @@ import (
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/quarantine"
 )
 
 // Errors of baselines. On each of them nothing of the upstream may be shown.
@@ -112,11 +113,12 @@ type version struct {
 // A Pending is an item as it was last seen where that is not what was accepted.
 type Pending struct {
 	Key
-	Digest  credentials.Digest `json:"digest"`
-	Raw     jsontext.Value     `json:"raw"`          // canonical JSON, whole
-	Was     credentials.Digest `json:"was,omitzero"` // what is accepted; zero: nothing
-	Verdict string             `json:"verdict"`      // of the inspector when it was seen, by its name
-	At      int64              `json:"at"`           // milliseconds since the epoch
+	Digest  credentials.Digest   `json:"digest"`
+	Raw     jsontext.Value       `json:"raw"`            // canonical JSON, whole
+	Was     credentials.Digest   `json:"was,omitzero"`   // what is accepted; zero: nothing
+	Verdict string               `json:"verdict"`        // of the inspector when it was seen, by its name
+	Found   []quarantine.Finding `json:"found,omitzero"` // why; the first MaxFound
+	At      int64                `json:"at"`             // milliseconds since the epoch
 }
 
 // A Pinned is an accepted launch.

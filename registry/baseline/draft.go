@@ -142,8 +142,8 @@ func (d *Draft) spend(act *Act) {
 // Observe records what differs from what was accepted, or is new, as waiting. It
 // replaces what waited under the name before, and tells whether that changed
 // anything. Beyond the bounds, of size and of changes per time, it is dropped:
-// not recorded is not accepted.
-func (d *Draft) Observe(k Key, digest credentials.Digest, raw jsontext.Value, v quarantine.Verdict) bool {
+// not recorded is not accepted. found is why the verdict is what it is.
+func (d *Draft) Observe(k Key, digest credentials.Digest, raw jsontext.Value, v quarantine.Verdict, found ...quarantine.Finding) bool {
 	old := d.pending[k]
 	if old != nil && old.Digest == digest && old.Verdict == v.String() {
 		return false
@@ -156,6 +156,11 @@ func (d *Draft) Observe(k Key, digest credentials.Digest, raw jsontext.Value, v 
 	}
 	d.charged = true
 	w := &Pending{Key: k, Digest: digest, Raw: raw, Was: d.was(k), Verdict: v.String(), At: d.now.UnixMilli()}
+	for _, f := range found {
+		if len(w.Found) < MaxFound && len(f.Path) <= maxFoundPath {
+			w.Found = append(w.Found, f)
+		}
+	}
 	d.pending[k] = w
 	d.changed = true
 	return true

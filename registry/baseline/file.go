@@ -21,6 +21,9 @@ const (
 	MaxPending = 10_000   // waiting ones
 	MaxItem    = 4 << 20  // bytes of one item
 	MaxBytes   = 64 << 20 // of all accepted and waiting items
+	MaxFound   = 32       // findings that are kept of a waiting one
+
+	maxFoundPath = 512 // bytes
 )
 
 // A file is a line with the format, a line with the seal, and the document. The
@@ -51,6 +54,9 @@ func (s *Store) encode(b *Baseline) ([]byte, error) {
 	}
 	for _, p := range b.pending {
 		total += len(p.Raw)
+		for _, f := range p.Found {
+			total += len(f.Path)
+		}
 	}
 	if total > MaxBytes {
 		return nil, ErrLimit
