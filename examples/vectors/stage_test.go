@@ -70,6 +70,19 @@ type asked struct{ policy.Policy }
 func (p asked) Decide(f policy.Facts) policy.Decision { f.Channel = true; return p.Policy.Decide(f) }
 func (p asked) Listed(f policy.Facts) bool            { f.Channel = true; return p.Policy.Listed(f) }
 
+// after is a policy as if the run had read something else before: how it comes to
+// that is shown where results are withdrawn.
+type after struct {
+	policy.Policy
+	context policy.Context
+}
+
+func (p after) Decide(f policy.Facts) policy.Decision {
+	f.Context = p.context
+	return p.Policy.Decide(f)
+}
+func (p after) Listed(f policy.Facts) bool { f.Context = p.context; return p.Policy.Listed(f) }
+
 // A spy tells which decisions were recorded for one call.
 type spy struct {
 	*decisions.Log
@@ -150,6 +163,9 @@ func build(t *testing.T, b *batch, w way, s mcptest.Script) *house {
 	decide := need[policy.Policy](t)(b.vectors[0].Policy())
 	if b.channel {
 		decide = asked{decide}
+	}
+	if b.context != "" {
+		decide = after{decide, need[policy.Context](t)(policy.ParseContext(b.context))}
 	}
 	standing := need[labels.Standing](t)(labels.ParseStanding(b.standing))
 	g := need[*gateway.Gateway](t)(gateway.New(gateway.Options{

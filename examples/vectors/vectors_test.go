@@ -24,13 +24,14 @@ type batch struct {
 	rules    string
 	standing string
 	channel  bool
+	context  string
 	surface  string
 	items    map[string]string // by kind and name: the item and what it was
 	vectors  []vectors.Vector
 }
 
 func (b *batch) takes(v vectors.Vector, key, item string) bool {
-	if b.profile != v.Profile || b.rules != v.Rules || b.standing != v.Standing || b.channel != v.Channel || b.surface != v.Surface {
+	if b.profile != v.Profile || b.rules != v.Rules || b.standing != v.Standing || b.channel != v.Channel || b.context != v.Context || b.surface != v.Surface {
 		return false
 	}
 	had, ok := b.items[key]
@@ -64,7 +65,7 @@ func batches(t *testing.T) (all []*batch, left []string) {
 		i := slices.IndexFunc(all, func(b *batch) bool { return b.takes(v, key, item) })
 		if i < 0 {
 			i = len(all)
-			all = append(all, &batch{profile: v.Profile, rules: v.Rules, standing: v.Standing, channel: v.Channel, surface: v.Surface, items: map[string]string{}})
+			all = append(all, &batch{profile: v.Profile, rules: v.Rules, standing: v.Standing, channel: v.Channel, context: v.Context, surface: v.Surface, items: map[string]string{}})
 		}
 		all[i].items[key] = item
 		all[i].vectors = append(all[i].vectors, v)

@@ -146,6 +146,9 @@ func (v Vector) Facts() (policy.Facts, error) {
 		return f, err
 	}
 	contents := map[string]labels.Content{"clear": labels.Inspected, "suspect": labels.Suspect, "hostile": labels.Violated}
+	if v.Released { // suspect text counts as cleared then, hostile is still in doubt
+		contents = map[string]labels.Content{"clear": labels.Inspected, "suspect": labels.Inspected, "hostile": labels.Suspect}
+	}
 	content, ok := contents[v.Verdict]
 	if !ok {
 		return f, fmt.Errorf("%w: verdict", ErrVector)
