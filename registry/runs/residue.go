@@ -30,12 +30,19 @@ const (
 // resources, which come and go as files do, an upstream's all together.
 type Source struct {
 	Origin string             `json:"origin"`
-	Kind   string             `json:"kind,omitzero"` // tool, prompt, resource; empty: words outside of any call
+	Kind   string             `json:"kind,omitzero"` // KindTool, …; empty: words outside of any call
 	Name   string             `json:"name,omitzero"` // of a tool or prompt
 	Tool   credentials.ToolID `json:"tool,omitzero"`
 	Gen    uint64             `json:"gen,omitzero"`
 	Ver    uint64             `json:"ver,omitzero"`
 }
+
+// Kinds of sources.
+const (
+	KindTool     = "tool"
+	KindPrompt   = "prompt"
+	KindResource = "resource" // read by whatever: listed, linked, by a template
+)
 
 // Why what a source returned counts no longer. The words stand in records.
 const (
@@ -161,16 +168,26 @@ func (v *view) context(origin string) policy.Context {
 
 // Held are the sources that the run holds results of and that have not ended, by
 // their index.
-func (r *Run) Held() (map[int]Source, error) {
+func (r *Run) Held() (map[int]Held, error) {
 	v, err := r.see()
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[int]Source, len(v.live))
-	for s, i := range v.live {
-		out[i] = s
+	out := make(map[int]Held, len(v.live))
+	for _, i := range v.live {
+		out[i] = v.doc.Held[i]
 	}
 	return out, nil
+}
+
+// Origins are those of what Held returns, sorted. They are shared and must not be
+// changed.
+func (r *Run) Origins() ([]string, error) {
+	v, err := r.see()
+	if err != nil {
+		return nil, err
+	}
+	return v.from, nil
 }
 
 // Mark changes whenever an answer of Context, Held or Withdrawn may have.
@@ -231,16 +248,12 @@ func (r *Run) End(ctx context.Context, ends []End, note func(Withdrawn) error) e
 // end fills in what becomes of a source.
 func (r *Run) end(h *Held, e End, known *ledger) Withdrawn {
 	h.Ended, h.Why = max(1, r.h.store.opt.Now().UnixMilli()), e.Why
-	ids, more := known.of(e.Index)
-	var left []string
-	for _, x := range ids {
-		if !e.Clear[x.id] {
-			left = append(left, x.id)
-		}
-	}
+	those, more := known.of(e.Index)
+	ids := all(those)
+	left := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return e.Clear[id] })
 	switch {
 	case more || len(left) == len(ids) || len(left) > maxOnly:
-		left = all(ids)
+		left = ids
 	case len(left) == 0:
 		h.Clear = true
 	default:
@@ -249,27 +262,36 @@ func (r *Run) end(h *Held, e End, known *ledger) Withdrawn {
 	return Withdrawn{Held: *h, Index: e.Index, Results: left, More: more}
 }
 
+// all are ids, each once.
 func all(ids []known) []string {
-	out := make([]string, len(ids))
+	out := make([]string, 0, len(ids))
 	for i := range ids {
-		out[i] = ids[i].id
+		out = append(out, ids[i].id)
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
-// Results are the ids and engines of the results of a source, and whether there
-// may be more than those.
+// Results are the results of a source: those that this engine found clear, with
+// every stage, the others, and whether there may be more than those.
 func (r *Run) Results(index int, engine string) (clear map[string]bool, others []string, more bool) {
 	ids, more := r.h.results(r.id).read().of(index)
 	clear = map[string]bool{}
 	sum := engineSum(engine)
-	for _, x := range ids {
-		if engine != "" && x.engine == sum {
+	for _, x := range ids { // one id may stand for several texts of one call
+		if was, seen := clear[x.id]; engine != "" && x.engine == sum && (was || !seen) {
 			clear[x.id] = true
 		} else {
-			others = append(others, x.id)
+			clear[x.id] = false
 		}
 	}
+	for id, ok := range clear {
+		if !ok {
+			others = append(others, id)
+			delete(clear, id)
+		}
+	}
+	slices.Sort(others)
 	return clear, others, more
 }
 
@@ -325,6 +347,7 @@ type view struct {
 	doc     *document
 	live    map[Source]int
 	origins map[string]bool // of everything that was ever read
+	from    []string        // of what is live, sorted
 	open    []Withdrawn
 }
 
@@ -359,6 +382,9 @@ func (h *holder) look(d *document) *view {
 		switch {
 		case x.Ended == 0:
 			v.live[x.Source] = i
+			if !slices.Contains(v.from, x.Origin) {
+				v.from = append(v.from, x.Origin)
+			}
 		case x.Withdrawn() && cleared.until < x.Ended:
 			w := Withdrawn{Held: *x, Index: i}
 			if known == nil {
@@ -374,6 +400,7 @@ func (h *holder) look(d *document) *view {
 			}
 		}
 	}
+	slices.Sort(v.from)
 	return v
 }
 

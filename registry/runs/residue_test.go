@@ -111,7 +111,7 @@ func index(t *testing.T, r *runs.Run, src runs.Source) int {
 		t.Fatal(err)
 	}
 	for i, s := range held {
-		if s == src {
+		if s.Source == src {
 			return i
 		}
 	}
