@@ -25,7 +25,7 @@ type stream struct {
 func words(set []quarantine.Specimen) string {
 	var b strings.Builder
 	for i := range set {
-		if s := &set[i]; s.Form == quarantine.FormText && !s.Inner && !s.Name {
+		if s := &set[i]; s.Form != quarantine.FormFixed && !s.Inner && !s.Name {
 			if b.Len() > 0 {
 				b.WriteByte('\n')
 			}
