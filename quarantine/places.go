@@ -8,6 +8,7 @@ type place struct {
 	text    Kind
 	names   Kind // of the members that the table does not name; the others are our own words
 	form    Form // of its strings
+	literal bool // what is true, false or a number is of interest too
 	members map[string]*place
 	rest    *place
 }
@@ -33,8 +34,12 @@ var (
 	icons = &place{text: KindURI, names: KindName, rest: extension, members: map[string]*place{
 		"src": uriLeaf, "mimeType": valueLeaf, "sizes": valueLeaf, "theme": valueLeaf,
 	}}
+	// hint is what a tool says of its own effects, which is held against all else
+	// that it says.
+	hint        = &place{text: KindValue, names: KindName, form: FormFixed, literal: true, rest: extension}
 	annotations = &place{text: KindDescription, names: KindName, rest: extension, members: map[string]*place{
 		"title": titleLeaf, "audience": valueLeaf, "lastModified": valueLeaf,
+		"readOnlyHint": hint, "destructiveHint": hint, "idempotentHint": hint, "openWorldHint": hint,
 	}}
 	schema    = &place{text: KindValue, names: KindName, rest: extension}
 	schemas   = &place{text: KindValue, names: KindName, rest: schema}

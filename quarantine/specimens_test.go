@@ -158,6 +158,23 @@ func TestEveryStringOfAnItem(t *testing.T) {
 	}
 }
 
+// What a tool says of its effects is held against the rest.
+func TestHintsOfATool(t *testing.T) {
+	set, err := quarantine.Specimens("tool", jsontext.Value(`{"name":"a","annotations":{"readOnlyHint":true,"openWorldHint":false,"destructiveHint":"yes","x":true}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, s := range set {
+		if s.Kind == quarantine.KindValue {
+			got += s.Path + "=" + s.Text + ";"
+		}
+	}
+	if got != "annotations.readOnlyHint=true;annotations.openWorldHint=false;annotations.destructiveHint=yes;" {
+		t.Error(got)
+	}
+}
+
 // Names that somebody else chose are specimens too.
 func TestEveryNameOfAnItem(t *testing.T) {
 	for _, path := range []string{

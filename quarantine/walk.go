@@ -60,6 +60,10 @@ func (w *walker) value(d *jsontext.Decoder, p *place, depth int) error {
 		return w.array(d, p, depth)
 	case '{':
 		return w.object(d, p, depth)
+	case 't', 'f', '0':
+		if p.literal {
+			return w.add(p, t.String(), Span{}, false)
+		}
 	}
 	return nil
 }
