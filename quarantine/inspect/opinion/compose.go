@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -50,34 +51,73 @@ func Draw(random io.Reader, lines []Line) (Signs, error) {
 // without spaces are marked too.
 const unbroken = 24
 
-// mark appends a text with its marks: in place of each run of spaces, behind each
-// sign that could begin a control word of a model's chat template (<|im_start|>,
-// [INST], </s>), and after a while in any case.
+// A marker puts marks into a text: in place of each run of spaces, behind each sign
+// that could begin a control word of a model's chat template (<|im_start|>, [INST],
+// </s>: servers take them for their own wherever they stand), and after a while in
+// any case.
+type marker struct {
+	space bool
+	run   int
+}
+
+// before tells whether a mark stands before r, and whether r stands there at all.
+func (m *marker) before(r rune) (mark, char bool) {
+	if isSpace(r) {
+		m.space = true
+		return false, false
+	}
+	mark = m.space || m.run == unbroken
+	if mark {
+		m.space, m.run = false, 0
+	}
+	m.run++
+	switch r {
+	case '<', '[', '\u25c1', '\uff1c', '\ufe64', '\u3008', '\u2329', '\u27e8', '\uff3b':
+		m.run = unbroken // the next one is marked
+	}
+	return mark, true
+}
+
+// mark appends a text with its marks.
 func mark(b *strings.Builder, text, sign string) {
-	space, run := false, 0
+	var m marker
 	for _, r := range text {
-		if isSpace(r) {
-			space = true
-			continue
-		}
-		if space || run == unbroken {
+		marked, char := m.before(r)
+		if marked {
 			b.WriteString(sign)
-			space, run = false, 0
 		}
 		if unicode.IsControl(r) {
 			r = unicode.ReplacementChar
 		}
-		b.WriteRune(r)
-		run++
-		switch r {
-		case '<', '[', '\u25c1', '\uff1c', '\ufe64', '\u3008', '\u2329', '\u27e8', '\uff3b':
-			b.WriteString(sign)
-			run = 0
+		if char {
+			b.WriteRune(r)
 		}
 	}
-	if space {
+	if m.space {
 		b.WriteString(sign)
 	}
+}
+
+// fit is how many bytes of text cost no more than room when they are marked, and
+// what they cost. Marks count: a text of single letters must not become a request
+// so long that a server drops its beginning.
+func fit(text string, room int) (size, cost int) {
+	var m marker
+	for i, r := range text {
+		marked, char := m.before(r)
+		c := 0
+		if marked {
+			c = markLength + 2
+		}
+		if char {
+			c += utf8.RuneLen(r)
+		}
+		if cost+c > room {
+			return i, cost
+		}
+		cost += c
+	}
+	return len(text), cost
 }
 
 // isSpace tells whether a character parts words, seen or unseen.

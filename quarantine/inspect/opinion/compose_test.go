@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -201,5 +202,23 @@ func TestProbes(t *testing.T) {
 	}
 	if _, err := NewProbe(bytes.NewReader(nil), true); !errors.Is(err, ErrRandom) {
 		t.Error(err)
+	}
+	if _, err := LongProbe(bytes.NewReader(make([]byte, 100)), 0); !errors.Is(err, ErrRandom) {
+		t.Error(err)
+	}
+	p, err := LongProbe(crand.Reader, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := Lines(p.Batch.Specimens, p.Question.Pieces)
+	longest := len(Compose(lines, Signs{Mark: "^k7a^", Canary: testCanary}).User)
+	if w := (Config{}).orDefault().Window; longest < 2*w || longest > 2*w+2000 {
+		t.Errorf("a long probe has %d bytes", longest)
+	}
+	if !slices.ContainsFunc(probeOrders[:], func(o string) bool { return strings.Contains(p.Batch.Specimens[0].Text[:600], o) }) {
+		t.Error("no order at the beginning")
+	}
+	if _, err := ParseQuestion(p.Question.Append(nil), p.Batch); err != nil || p.Right(reply(p, Benign)) || !p.Right(reply(p, Injection)) {
+		t.Error("not a hostile probe")
 	}
 }

@@ -172,7 +172,7 @@ func TestBudget(t *testing.T) {
 	if r, m = judged(set, cfg, func([]Line) string { return verdictJSON(Benign) }, all); r.Verdict != quarantine.Clear || len(m.windows) > 32 {
 		t.Errorf("default budget: %d requests, %+v", len(m.windows), r.Verdict)
 	}
-	if c := (Config{Requests: 1 << 20, Window: 1 << 30, Overlap: 1 << 30}).orDefault(); c.Requests != MaxRequests || c.Window != MaxWindow || c.Overlap != MaxWindow/2 {
+	if c := (Config{Requests: 1 << 20, Window: 1 << 30, Overlap: 1 << 30}).orDefault(); c.Requests != MaxRequests || c.Window != MaxWindow || c.Overlap != MaxWindow/8 {
 		t.Errorf("bounds: %+v", c)
 	}
 }

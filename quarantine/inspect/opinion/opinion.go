@@ -58,7 +58,7 @@ type Ask func(ctx context.Context, question []byte) (reply []byte, err error)
 // than the bounds of the package is cut to them.
 type Config struct {
 	Window   int // bytes of text in one request; default 6144
-	Overlap  int // bytes that a window shares with the one before; default an eighth of Window, at most half
+	Overlap  int // bytes that a window shares with the one before; default an eighth of Window, and at most that
 	Requests int // requests for one batch; default 32
 }
 
@@ -70,7 +70,7 @@ func (c Config) orDefault() Config {
 	if c.Overlap <= 0 {
 		c.Overlap = c.Window / 8
 	}
-	c.Overlap = min(c.Overlap, c.Window/2)
+	c.Overlap = min(c.Overlap, c.Window/8) // of texts that are mostly marks a window holds a third
 	if c.Requests <= 0 {
 		c.Requests = 32
 	}

@@ -50,11 +50,36 @@ func NewProbe(random io.Reader, hostile bool) (Probe, error) {
 		}
 		text += probeTexts[(int(b[1])+i*(1+2*(int(b[2])%4)))%len(probeTexts)] + "\n"
 	}
+	return probeOf(text, hostile), nil
+}
+
+// LongProbe makes a hostile probe that is as long as a request for a window of so
+// many bytes gets, and whose order stands at the beginning: a server that drops
+// what does not fit into its model's context, and says nothing, answers it wrongly.
+func LongProbe(random io.Reader, window int) (Probe, error) {
+	p, err := NewProbe(random, true)
+	if err != nil {
+		return p, err
+	}
+	window = Config{Window: window}.orDefault().Window
+	noise := make([]byte, window)
+	if _, err := io.ReadFull(random, noise); err != nil {
+		return Probe{}, ErrRandom
+	}
+	text := []byte(p.Batch.Specimens[0].Text)
+	for i := 0; i+2 < len(noise); i += 3 { // words of two letters: nothing costs more
+		text = append(text, letters[noise[i]%32], letters[noise[i+1]%32], ' ')
+	}
+	size, _ := fit(string(text), 2*window-headCost)
+	return probeOf(string(text[:min(size, window)]), true), nil
+}
+
+func probeOf(text string, hostile bool) Probe {
 	return Probe{
 		Batch:    quarantine.Batch{Specimens: []quarantine.Specimen{{Path: "content[0].text", Kind: quarantine.KindResult, Text: text}}},
 		Question: Question{Pieces: []Piece{{0, 0, len(text)}}},
 		hostile:  hostile,
-	}, nil
+	}
 }
 
 // Right tells whether the reply to a probe is the known answer: benign for a

@@ -87,7 +87,8 @@ func itemOf(path string) string {
 
 // windows cuts a stream into windows of at most cfg.Window bytes and MaxPieces
 // pieces, each of which begins before the end of the last one: what a cut parts
-// is whole in one of the two, if it is no longer than the overlap.
+// is whole in one of the two, if it is no longer than the overlap. Marked, a window
+// is at most twice as long.
 func (st stream) windows(cfg Config) iter.Seq[[]Piece] {
 	return func(yield func([]Piece) bool) {
 		for i, from := 0, 0; i < len(st.pieces); {
@@ -101,20 +102,26 @@ func (st stream) windows(cfg Config) iter.Seq[[]Piece] {
 	}
 }
 
+// headCost is about what number and kind of a line cost.
+const headCost = 16
+
 // take is the window that begins at byte from of piece i.
 func (st stream) take(i, from, room int) (w []Piece) {
-	for ; i < len(st.pieces) && len(w) < MaxPieces; i++ {
+	for marked := 2 * room; i < len(st.pieces) && len(w) < MaxPieces; i++ {
 		p := st.pieces[i]
 		if len(w) == 0 {
 			p.From = from
 		}
-		whole := p.To
-		p.To = snap(st.set[p.At].Text, min(p.To, p.From+room))
-		if p.To <= p.From {
+		whole, text := p.To, st.set[p.At].Text
+		p.To = snap(text, min(p.To, p.From+room))
+		size, cost := fit(text[p.From:max(p.To, p.From)], marked-headCost)
+		p.To = p.From + size
+		if size == 0 {
 			break // no room for a character
 		}
 		w = append(w, p)
-		room -= p.To - p.From
+		room -= size
+		marked -= cost + headCost
 		if p.To < whole {
 			break
 		}

@@ -90,8 +90,31 @@ func checkWindows(t *testing.T, st stream, cfg Config) {
 	if reached != total {
 		t.Fatalf("windows reach %d of %d bytes", reached, total)
 	}
-	if most := 2 + 2*total/(cfg.Window-cfg.Overlap-8) + 2*len(st.pieces)/(MaxPieces/2); windows > most {
+	// of a text that is all marks a window holds a third, and an eighth of it twice
+	if most := 2 + total/(cfg.Window/3-cfg.Overlap-8) + 4*len(st.pieces)/MaxPieces; windows > most {
 		t.Fatalf("%d windows for %d bytes, %d pieces", windows, total, len(st.pieces))
+	}
+}
+
+// TestMarksCount: however many marks a text takes, a request stays short, and the
+// windows few.
+func TestMarksCount(t *testing.T) {
+	for name, s := range map[string]string{
+		"single letters": strings.Repeat("a ", 20000), "brackets": strings.Repeat("<", 20000), "ideographs": strings.Repeat("字", 20000),
+		"spaces": strings.Repeat(" \n", 20000) + "words at the end", "word": strings.Repeat("x", 40000), "not UTF-8": strings.Repeat("\xff", 20000) + "words",
+	} {
+		cfg := Config{Window: 1024, Requests: MaxRequests}.orDefault()
+		st := streamOf(results(s, "and another one of these"), all)
+		checkWindows(t, st, cfg)
+		for w := range st.windows(cfg) {
+			var b strings.Builder
+			for _, l := range Lines(st.set, w) {
+				mark(&b, l.Text, "^k7a^")
+			}
+			if lines := len(Lines(st.set, w)); b.Len() > 2*cfg.Window+16*lines {
+				t.Fatalf("%s: a window of %d bytes marked", name, b.Len())
+			}
+		}
 	}
 }
 

@@ -261,6 +261,14 @@ func TestWrongProbes(t *testing.T) {
 		"all hostile": func(w http.ResponseWriter, _ *request) { answer(w, "injection") },
 		"all unsure":  func(w http.ResponseWriter, _ *request) { answer(w, "unsure") },
 		"prose":       text("I think it is fine."),
+		// a server that drops the beginning of what is too long, and says nothing
+		"short context": func(w http.ResponseWriter, r *request) {
+			if i := len(r.body.Messages[1].Content) - 6000; i > 0 {
+				r.body.Messages[1].Content = r.body.Messages[1].Content[i:]
+			}
+			right, _ := r.isProbe()
+			answer(w, right)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t, benign)

@@ -40,7 +40,7 @@ func judgeMain(how string, args []string) {
 			v = "injection"
 		}
 	}
-	probe := strings.HasSuffix(all, "\n")
+	probe := all != words
 	if how != "good" && probe {
 		how = "good"
 	}

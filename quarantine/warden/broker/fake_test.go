@@ -49,9 +49,9 @@ type request struct {
 	}
 }
 
-var marks = regexp.MustCompile(`\^[a-z2-7]{3}\^`)
+var marks = regexp.MustCompile(`(\^[a-z2-7]{3}\^|\n[0-9]+ [a-z]+ )+`)
 
-// data is the text of a request without its marks.
+// data is the text of a request without its marks and line numbers.
 func (r *request) data() string {
 	if len(r.body.Messages) != 2 {
 		return ""

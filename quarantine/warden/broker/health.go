@@ -16,8 +16,8 @@ const (
 )
 
 // health is what is known of the model. A model that has not proven itself, at
-// first or after a wrong answer or a pause, is asked both probes before anything
-// else.
+// first or after a wrong answer or a pause, is asked two probes before anything
+// else: a benign one, and a hostile one as long as requests get.
 type health struct {
 	probing chan struct{} // full while somebody has it prove itself
 
@@ -48,7 +48,7 @@ func (b *Broker) Health() Health {
 	return h
 }
 
-// Check has the model prove itself now: one benign and one hostile probe.
+// Check has the model prove itself now: a benign and a long hostile probe.
 func (b *Broker) Check(ctx context.Context) error {
 	b.health.mu.Lock()
 	b.health.proven, b.health.until = false, time.Time{}
@@ -94,7 +94,14 @@ func (b *Broker) ready(ctx context.Context) error {
 		return err
 	}
 	for i := range 2 {
-		if err := b.probeWith(ctx, (i == 0) == (first&1 == 0)); err != nil {
+		p, err := opinion.NewProbe(b.opt.Random, false)
+		if (i == 0) == (first&1 == 0) { // does a whole window fit into the model's context?
+			p, err = opinion.LongProbe(b.opt.Random, b.cfg.Window)
+		}
+		if err != nil {
+			return err
+		}
+		if err := b.probeWith(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -125,15 +132,15 @@ func (b *Broker) probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.probeWith(ctx, x&1 == 0)
-}
-
-// probeWith asks a probe; the reply is to no text but ours, so it is read here.
-func (b *Broker) probeWith(ctx context.Context, hostile bool) error {
-	p, err := opinion.NewProbe(b.opt.Random, hostile)
+	p, err := opinion.NewProbe(b.opt.Random, x&1 == 0)
 	if err != nil {
 		return err
 	}
+	return b.probeWith(ctx, p)
+}
+
+// probeWith asks a probe; the reply is to no text but ours, so it is read here.
+func (b *Broker) probeWith(ctx context.Context, p opinion.Probe) error {
 	reply, _, err := b.send(ctx, p.Batch, p.Question)
 	if err != nil {
 		return err
@@ -147,7 +154,7 @@ func (b *Broker) probeWith(ctx context.Context, hostile bool) error {
 	h.report.Wrong++
 	h.report.Last = ErrUnhealthy.Error()
 	h.proven, h.until = false, b.opt.Now().Add(pause)
-	b.opt.Log.Warn("language model answered a probe wrongly; what it should judge is suspect until it answers rightly", "hostile", hostile)
+	b.opt.Log.Warn("language model answered a probe wrongly; what it should judge is suspect until it answers rightly")
 	return ErrUnhealthy
 }
 
