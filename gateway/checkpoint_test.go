@@ -112,8 +112,8 @@ func guarded(t *testing.T, u *server, profile policy.Profile, tune ...func(*Opti
 	return h, r, v
 }
 
-// kept is the content of the hold that the last entry of a call names.
-func kept(t *testing.T, h *house, v *vault) (holds.Hold, string, registry.Entry) {
+// heldBack is the content of the hold that the last entry of a call names.
+func heldBack(t *testing.T, h *house, v *vault) (holds.Hold, string, registry.Entry) {
 	t.Helper()
 	list := h.book.of(func(e registry.Entry) bool { return e.Type == registry.EntryOutcome })
 	e := list[len(list)-1]
@@ -174,7 +174,7 @@ func TestSuspectIsCut(t *testing.T) {
 			s := h.shown(newPerson())
 			u.answer(c.result)
 			a := run(s)
-			hold, content, e := kept(t, h, v)
+			hold, content, e := heldBack(t, h, v)
 			if content != c.result || hold.Call == "" || hold.Form != holds.FormResult || hold.Item != "tool" || hold.Name != "it" || hold.Method != methodCall {
 				t.Errorf("%s, %s: kept is %s of %+v", name, rev, content, hold)
 			}
@@ -222,7 +222,7 @@ func TestSuspectIsCutEverywhere(t *testing.T) {
 		s := h.shown(newPerson())
 		u.answer(c.result)
 		a := s.Handle(ctx, c.ask, newPerson())
-		hold, content, e := kept(t, h, v)
+		hold, content, e := heldBack(t, h, v)
 		e.Call = hold.Call
 		got, _ := unlabelled(t, a)
 		want := strings.ReplaceAll(c.want, "BASE64", base64.StdEncoding.EncodeToString([]byte(strings.ReplaceAll(cutNotice, "REF", hold.Call))))
@@ -239,7 +239,7 @@ func TestSuspectIsCutEverywhere(t *testing.T) {
 		return f, nil
 	}
 	a := run(s)
-	hold, content, e := kept(t, h, v)
+	hold, content, e := heldBack(t, h, v)
 	e.Call = hold.Call
 	if got := ref(t, string(a.Bytes()), e); got != `{"jsonrpc":"2.0","id":7,"error":{"code":-32099,"message":"`+cutNotice+`","data":{"hint":"a\n`+cutNotice+`","n":1.0},"more":"`+cutNotice+`"}}` {
 		t.Errorf("error: %s", got)
@@ -266,7 +266,7 @@ func TestResultsByPolicy(t *testing.T) {
 	if a := on("hold", text); reason(a) != "result_held" {
 		t.Errorf("hold: %s", a.Bytes())
 	}
-	if hold, content, _ := kept(t, h, v); content != text || hold.Reason != "result_held" || hold.Cut {
+	if hold, content, _ := heldBack(t, h, v); content != text || hold.Reason != "result_held" || hold.Cut {
 		t.Errorf("hold: %+v", hold)
 	}
 	a := on("mark", text)
@@ -275,7 +275,7 @@ func TestResultsByPolicy(t *testing.T) {
 	if want := `{"content":[{"type":"text","text":"` + m + `one` + m + `two\n` + m + `SUSPECT` + m + `words"},{"type":"text","text":"` + m + `a` + m + `b"}]}`; !ok || len(m) < 6 || got != want {
 		t.Errorf("mark: %s", a.Bytes())
 	}
-	if _, _, e := kept(t, h, v); e.Detail != "marked" || e.Verdict != "suspect" {
+	if _, _, e := heldBack(t, h, v); e.Detail != "marked" || e.Verdict != "suspect" {
 		t.Errorf("mark: %+v", e)
 	}
 	if _, again := unlabelled(t, on("mark", text)); string(again) == string(label) {
@@ -326,7 +326,7 @@ func TestDepthByTier(t *testing.T) {
 	if a := run(s); reason(a) != "result_held" || strings.Contains(string(a.Bytes()), "fine") {
 		t.Errorf("red: %s", a.Bytes())
 	}
-	if hold, content, e := kept(t, h, v); !strings.Contains(content, "fine") || hold.Verdict != quarantine.Clear || e.Outcome != registry.OutcomeHeld {
+	if hold, content, e := heldBack(t, h, v); !strings.Contains(content, "fine") || hold.Verdict != quarantine.Clear || e.Outcome != registry.OutcomeHeld {
 		t.Errorf("red: %+v, %+v", hold, e)
 	}
 	standing = labels.Pinned
@@ -352,12 +352,12 @@ func TestReleasedPasses(t *testing.T) {
 		if a := run(s); strings.Contains(string(a.Bytes()), word) {
 			t.Fatalf("%s", a.Bytes())
 		}
-		hold, _, _ := kept(t, h, v)
+		hold, _, _ := heldBack(t, h, v)
 		v.released[hold.Subject] = true
 		if a := run(s); !strings.HasPrefix(string(a.Result), result) {
 			t.Errorf("%s: %s", word, a.Bytes())
 		}
-		if _, _, e := kept(t, h, v); e.Detail != "released" || e.Hold != "" || e.Outcome != registry.OutcomeReturned {
+		if _, _, e := heldBack(t, h, v); e.Detail != "released" || e.Hold != "" || e.Outcome != registry.OutcomeReturned {
 			t.Errorf("%s: %+v", word, e)
 		}
 		if a := s.Handle(ctx, ask(methodCall, `{"name":"other"}`), newPerson()); strings.Contains(string(a.Bytes()), word) {
@@ -405,7 +405,7 @@ func TestNotKeptIsStillWithheld(t *testing.T) {
 		if a := run(s); !strings.Contains(string(a.Result), "[removed by pratique: call_") {
 			t.Errorf("%s", a.Bytes())
 		}
-		if _, _, e := kept(t, h, v); e.Hold != "" || e.Detail != "cut" {
+		if _, _, e := heldBack(t, h, v); e.Hold != "" || e.Detail != "cut" {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -428,7 +428,7 @@ func TestWatchCutsNothing(t *testing.T) {
 	if !strings.HasPrefix(string(a.Result), result) || len(a.Rest) != 1 || len(p.heard) != 1 || !strings.Contains(string(p.heard[0].Params), "SUSPECT") {
 		t.Errorf("%s, %v", a.Bytes(), p.heard)
 	}
-	if _, _, e := kept(t, h, v); e.Enforced == nil || *e.Enforced || e.Detail != "not enforced" || e.Hold != "" {
+	if _, _, e := heldBack(t, h, v); e.Enforced == nil || *e.Enforced || e.Detail != "not enforced" || e.Hold != "" {
 		t.Errorf("%+v", e)
 	}
 }

@@ -204,7 +204,7 @@ func TestInputRequestsAreCut(t *testing.T) {
 	if m, _ := mcp.GetString(a.Result, "inputRequests", "q", "params", "message"); !strings.HasPrefix(m, "a\n[removed by pratique: call_") {
 		t.Errorf("%s", a.Bytes())
 	}
-	if _, content, e := kept(t, h, v); e.Detail != "cut" || !strings.Contains(content, "SUSPECT") {
+	if _, content, e := heldBack(t, h, v); e.Detail != "cut" || !strings.Contains(content, "SUSPECT") {
 		t.Errorf("%+v: %s", e, content)
 	}
 	for _, params := range []string{`{"message":"HOSTILE"}`, `{"message":"a","url":"SUSPECT"}`, `{"message":"a","requestedSchema":{"properties":{"SUSPECT":{}}}}`} {
