@@ -29,6 +29,7 @@ type Gateway struct {
 	states *states
 	shapes shapes
 	forms  *shape.Shapes // of output schemas
+	kept   leftovers
 
 	base     context.Context // ends with Close
 	end      context.CancelFunc
@@ -231,8 +232,10 @@ func (g *Gateway) sweep() {
 			_ = s.Close()
 		default:
 			s.keeper.Check()
+			s.watchResidue()
 		}
 	}
+	g.sweepRuns()
 	for _, t := range tallies {
 		t.flush(g)
 	}

@@ -28,7 +28,8 @@ type call struct {
 	sent  bool      // the session's mu: the upstream may have it, so it may ask
 	under *recorded // what it was sent under; set before sent
 
-	read *policy.Context // of the run, as the call is decided; nil: not asked yet
+	read   *policy.Context // of the run, as the call is decided; nil: not asked yet
+	result recordedAs      // what the agent read of it
 
 	questions int // the session's mu: that the upstream asked in it
 

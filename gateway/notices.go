@@ -42,6 +42,7 @@ func (k *sink) Lost(err error) {
 	select {
 	case <-k.ready:
 		k.s.keeper.Lost(err)
+		k.s.lostLink()
 	default:
 	}
 }
@@ -92,6 +93,10 @@ func (s *Session) receive(c *call, f mcp.Frame) {
 		if f.Params, err = dropOurs(f.Params, 0); err != nil {
 			return
 		}
+	}
+	if err := s.delivered(c, &x, &r); err != nil {
+		s.drop("notification: "+string(lateReason(err)), &f)
+		return
 	}
 	s.passOn(c, m, f)
 }

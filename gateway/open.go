@@ -173,6 +173,9 @@ func (s *Session) connect(ctx context.Context) error {
 	link, err := g.o.Upstream.Connect(ctx, s.hello, sink)
 	if err != nil {
 		g.o.Log.Warn("an upstream cannot be reached", "upstream", g.o.Upstream.Name(), "cause", err)
+		if ctx.Err() == nil {
+			g.away(&s.who, false, g.o.Now())
+		}
 		if errors.Is(err, ErrEra) || errors.Is(err, ErrUnreachable) || ctx.Err() != nil {
 			return err
 		}

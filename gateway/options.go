@@ -46,6 +46,7 @@ type Options struct {
 	Profile   policy.Profile // of launches; agents have their own
 	Observer  Observer       // nil: nobody watches
 	Holds     Holds          // nil: what is withheld is not kept
+	Withdrawn Withdrawals    // nil: nothing is revoked or condemned
 	Limits    Limits
 	Log       *slog.Logger     // nil: nothing
 	Now       func() time.Time // nil: time.Now
@@ -87,6 +88,7 @@ type Limits struct {
 	State     time.Duration // life of a sealed request state; 10 min
 	Idle      time.Duration // until a stateless session without calls ends; 5 min
 	TTL       time.Duration // ttlMs of our own lists; 2 s
+	Grace     time.Duration // how long an upstream may be away until what it returned is withdrawn; 30 s
 }
 
 // Own is what no agent may name (RULES.md 13).
@@ -138,6 +140,7 @@ func (l *Limits) defaults() {
 	orTime(&l.State, 10*time.Minute)
 	orTime(&l.Idle, 5*time.Minute)
 	orTime(&l.TTL, 2*time.Second)
+	orTime(&l.Grace, 30*time.Second)
 }
 
 // check fills the defaults in.

@@ -58,6 +58,14 @@ func (s *Session) question(ctx context.Context, c *call, outside bool, f mcp.Fra
 	if err != nil {
 		return mcp.Fail(f.ID, mcp.CodeInternal, "the question could not be recorded", nil)
 	}
+	if err := s.delivered(c, &q.sent, &q.ruling); err != nil {
+		o := s.entry(registry.EntryOutcome)
+		o.Method, o.Outcome, o.Invoked, o.Reason = f.Method, registry.OutcomeRefused, "no", string(lateReason(err))
+		if err := s.g.o.Record.Finished(t, &o, nil); err != nil {
+			s.g.o.Log.Error("an outcome could not be recorded", "cause", err)
+		}
+		return mcp.Fail(f.ID, mcp.CodeInternal, "the question could not be recorded", nil)
+	}
 	if f.Params = q.value; len(f.Rest) > 0 && !s.watches() && !s.harmless(ctx, f.Rest) {
 		f.Rest = nil
 	}

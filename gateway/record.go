@@ -136,6 +136,9 @@ func (c *call) answerRefused(item *gate.Entry, reason policy.Reason, rule string
 	if r.reason == policy.ReasonNotShown && c.f.Method == methodRead {
 		r.uri, _ = mcp.GetString(c.f.Params, "uri")
 	}
+	if r.reason == policy.Withdrawn {
+		c.s.nameWithdrawn(&r)
+	}
 	if shown {
 		r.origins = []string{c.s.g.place.Origin.String()}
 	}
@@ -247,7 +250,7 @@ func (c *call) finish(w *recorded, e registry.Entry, result []byte) bool {
 	base := c.s.entry(registry.EntryOutcome)
 	base.Method, base.Kind, base.Name, base.Tool, base.Mdg = c.f.Method, string(w.item.Kind), cutName(w.item.Name), w.item.Tool, w.item.Digest
 	base.Outcome, base.Reason, base.Invoked, base.Verdict, base.Detail = e.Outcome, e.Reason, e.Invoked, e.Verdict, e.Detail
-	base.Enforced, base.Hold = e.Enforced, e.Hold
+	base.Enforced, base.Hold, base.Delivered = e.Enforced, e.Hold, e.Delivered
 	base.Millis = c.s.g.o.Now().Sub(c.at).Milliseconds()
 	if err := c.s.g.o.Record.Finished(w.ticket, &base, result); err != nil {
 		c.s.g.o.Log.Error("an outcome could not be recorded", "call", c.ref, "cause", err)

@@ -21,6 +21,8 @@ type refusal struct {
 	ref     string   // call_ and a ULID: the entry
 	detail  string   // one more sentence of ours; empty: none
 	uri     string   // resources/read: the agent's own word for what is not there; empty: none
+
+	withdrawn []string // ids of results that are the reason
 }
 
 // hidden are the reasons that say what stands behind a name: agents get
@@ -66,7 +68,8 @@ func (r *refusal) object() jsontext.Value {
 	}
 	b = append(b, `,"ref":`...)
 	b = appendQuoted(b, r.ref)
-	b = append(b, `,"provenance":[]`...)
+	b = append(b, `,"provenance":`...)
+	b = appendWithdrawn(b, r.withdrawn)
 	if r.uri != "" {
 		b = append(b, `,"uri":`...)
 		b = appendQuoted(b, r.uri)

@@ -48,7 +48,10 @@ func (s *Session) deliver(ctx context.Context, c *call, w *recorded, a mcp.Frame
 	if a.Shape == mcp.Failure {
 		e.Outcome = registry.OutcomeError
 	}
-	if r.way == without {
+	if err := s.delivered(c, &x, &r); err != nil {
+		return c.hold(w, lateReason(err), &r, &x, a)
+	}
+	if e.Delivered = c.resultID(); r.way == without {
 		e.Hold = s.keep(c, &x, &r, "")
 	}
 	if !c.finish(w, e, rawOf(&x)) {
@@ -155,7 +158,7 @@ func (c *call) labelled(w *recorded, r *ruling, result jsontext.Value) (jsontext
 	}
 	b := make([]byte, 0, 192)
 	b = append(b, `{"result":`...)
-	b = appendQuoted(b, c.s.g.id("res_"))
+	b = appendQuoted(b, c.resultID())
 	b = append(b, `,"origin":`...)
 	b = appendQuoted(b, c.s.g.place.Origin.String())
 	b = append(b, `,"tier":`...)

@@ -31,6 +31,8 @@ type Session struct {
 	hi     mcp.Welcome
 	stream stream // of messages
 
+	residue residue
+
 	ctx  context.Context // ends with the session
 	end  context.CancelFunc
 	once sync.Once

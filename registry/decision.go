@@ -86,10 +86,11 @@ type Entry struct {
 	Result  credentials.Digest `json:"result,omitzero"`  // keyed digest
 	Millis  int64              `json:"ms,omitzero"`
 
-	Hold   string `json:"hold,omitzero"`   // hold_ and a ULID: what was withheld, or cut out, lies there
-	By     string `json:"by,omitzero"`     // surface.moved: first-sight, operator, registrant, wording
-	Act    string `json:"act,omitzero"`    // the operator's act, a compact token
-	Detail string `json:"detail,omitzero"` // ours, never an upstream's or an agent's words
+	Hold      string `json:"hold,omitzero"`      // hold_ and a ULID: what was withheld, or cut out, lies there
+	Delivered string `json:"delivered,omitzero"` // res_ and a ULID: of the result that the agent was given
+	By        string `json:"by,omitzero"`        // surface.moved: first-sight, operator, registrant, wording
+	Act       string `json:"act,omitzero"`       // the operator's act, a compact token
+	Detail    string `json:"detail,omitzero"`    // ours, never an upstream's or an agent's words
 
 	Whole string `json:"-"` // what Params is the digest of; never written
 }

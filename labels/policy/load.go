@@ -228,19 +228,8 @@ func (fr *fileRule) read() (rule, error) {
 	if len(r.names) == 0 {
 		return bad("it names nothing")
 	}
-	seen := make(map[string]bool, len(r.names))
-	for _, n := range r.names {
-		switch {
-		case n == "" || len(n) > maxNameBytes:
-			return bad("a name is empty or longer than 1024 bytes")
-		case n != strings.TrimSpace(n) || strings.IndexFunc(n, unprintable) >= 0:
-			return bad("a name has blanks at an end or characters that do not show; it could never be what it seems")
-		case n != Any && strings.HasSuffix(n, Any):
-			return bad("patterns are not taken: * stands alone, for every name")
-		case seen[n]:
-			return bad("a name is given twice")
-		}
-		seen[n] = true
+	if what := badName(r.names); what != "" {
+		return bad(what)
 	}
 	if what := fr.results(&r); what != "" {
 		return bad(what)
@@ -258,6 +247,25 @@ func (fr *fileRule) read() (rule, error) {
 		}
 	}
 	return r, nil
+}
+
+// badName is what is wrong with one of the names; empty: nothing.
+func badName(names []string) string {
+	seen := make(map[string]bool, len(names))
+	for _, n := range names {
+		switch {
+		case n == "" || len(n) > maxNameBytes:
+			return "a name is empty or longer than 1024 bytes"
+		case n != strings.TrimSpace(n) || strings.IndexFunc(n, unprintable) >= 0:
+			return "a name has blanks at an end or characters that do not show; it could never be what it seems"
+		case n != Any && strings.HasSuffix(n, Any):
+			return "patterns are not taken: * stands alone, for every name"
+		case seen[n]:
+			return "a name is given twice"
+		}
+		seen[n] = true
+	}
+	return ""
 }
 
 // results reads what the rule says of results. Only an allow may loosen: a further

@@ -48,6 +48,7 @@ func appendEntry(dst []byte, e *registry.Entry) ([]byte, error) {
 		w.b = strconv.AppendInt(w.b, e.Millis, 10)
 	}
 	w.text("hold", e.Hold)
+	w.text("delivered", e.Delivered)
 	w.text("by", e.By)
 	w.text("act", e.Act)
 	w.text("detail", e.Detail)
