@@ -55,15 +55,20 @@ func TestCaseO11(t *testing.T) {
 			}
 			failed := name == "failure" || name == "error"
 			r, held := stage.RefusalOf(m)
+			// Suspect words are cut out of values; what hangs on a name is held whole, and
+			// so is all that is hostile. An error stays one either way.
+			whole := want == "hostile" || name == "key"
 			switch {
-			case want == "hostile" && (!held || r.Reason != "result_held" || strings.Contains(string(m.Raw), "Fulfilment")):
+			case strings.Contains(string(m.Raw), "profile_read") || strings.Contains(string(m.Raw), "orders channel"):
+				s.Errorf("%s reached the agent: %s", name, m.Raw)
+			case whole && (!held || r.Reason != "result_held"):
 				s.Errorf("%s was not held: %s", name, m.Raw)
-			case want != "hostile" && (held || m.IsError() != failed):
+			case !whole && (held || m.IsError() != failed || !strings.Contains(string(m.Raw), "[removed by pratique: call_")):
 				s.Errorf("%s: %s", name, m.Raw)
 			case failed && !m.IsError():
 				s.Errorf("%s became a success: %s", name, m.Raw)
-			case want != "hostile" && name != "error" && mcptest.Path(m.Result, "_meta", "dev.pratique/label") == nil:
-				s.Errorf("%s has no label: %s", name, m.Raw)
+			case !whole && name != "error" && mcptest.Path(m.Result, "_meta", "dev.pratique/label", "cut") == nil:
+				s.Errorf("%s has no label that says so: %s", name, m.Raw)
 			}
 		}
 		rows := got["rows"]
