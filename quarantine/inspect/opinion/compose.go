@@ -20,8 +20,13 @@ type Signs struct {
 
 const (
 	letters      = "abcdefghijklmnopqrstuvwxyz234567"
-	markLength   = 3 // letters: 32768 marks, of which a window holds an eighth at most
 	canaryLength = 16
+
+	// A mark is two letters in low lines, _k7_: models read it as two or three tokens,
+	// half of what longer ones cost. A text can hold all of these marks; then it is
+	// three letters, of which a window holds an eighth at most.
+	shortMark, longMark = 2, 3
+	markCost            = longMark + 2 // bytes
 )
 
 // Draw draws signs for a request with these lines. An error means that random is
@@ -31,15 +36,19 @@ func Draw(random io.Reader, lines []Line) (Signs, error) {
 	for _, l := range lines {
 		text.WriteString(strings.ToLower(l.Text))
 	}
-	for range 64 {
-		var b [markLength + canaryLength]byte
+	for try := range 64 {
+		var b [longMark + canaryLength]byte
 		if _, err := io.ReadFull(random, b[:]); err != nil {
 			return Signs{}, ErrRandom
 		}
 		for i := range b {
 			b[i] = letters[b[i]%32]
 		}
-		s := Signs{Mark: "^" + string(b[:markLength]) + "^", Canary: string(b[markLength:])}
+		n := shortMark
+		if try >= 16 {
+			n = longMark
+		}
+		s := Signs{Mark: "_" + string(b[:n]) + "_", Canary: string(b[longMark:])}
 		if !strings.Contains(text.String(), s.Mark) && !strings.Contains(text.String(), s.Canary) {
 			return s, nil
 		}
@@ -107,7 +116,7 @@ func fit(text string, room int) (size, cost int) {
 		marked, char := m.before(r)
 		c := 0
 		if marked {
-			c = markLength + 2
+			c = markCost
 		}
 		if char {
 			c += utf8.RuneLen(r)

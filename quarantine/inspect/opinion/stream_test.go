@@ -109,7 +109,7 @@ func TestMarksCount(t *testing.T) {
 		for w := range st.windows(cfg) {
 			var b strings.Builder
 			for _, l := range Lines(st.set, w) {
-				mark(&b, l.Text, "^k7a^")
+				mark(&b, l.Text, "_k7_")
 			}
 			if lines := len(Lines(st.set, w)); b.Len() > 2*cfg.Window+16*lines {
 				t.Fatalf("%s: a window of %d bytes marked", name, b.Len())

@@ -49,14 +49,23 @@ type request struct {
 	}
 }
 
-var marks = regexp.MustCompile(`(\^[a-z2-7]{3}\^|\n[0-9]+ [a-z]+ )+`)
+var (
+	theMark = regexp.MustCompile(`every space is written as (_[a-z2-7]+_)`)
+	heads   = regexp.MustCompile(`\n[0-9]+ [a-z]+ `)
+	spaces  = regexp.MustCompile(`\s+`)
+)
 
 // data is the text of a request without its marks and line numbers.
 func (r *request) data() string {
 	if len(r.body.Messages) != 2 {
 		return ""
 	}
-	return marks.ReplaceAllString(r.body.Messages[1].Content, " ")
+	m := theMark.FindStringSubmatch(r.body.Messages[0].Content)
+	if m == nil {
+		return ""
+	}
+	s := heads.ReplaceAllString(r.body.Messages[1].Content, " ")
+	return spaces.ReplaceAllString(strings.ReplaceAll(s, m[1], " "), " ")
 }
 
 func (r *request) canary() string {
