@@ -327,7 +327,8 @@ func (s *Store) drop(c *cell, i int) error {
 // sweepEvery is how often a process looks for holds past their retention.
 const sweepEvery = time.Hour
 
-// sweep removes what is past its retention, and cells that are empty then.
+// sweep removes what is past its retention, what killed writers left, and cells
+// that are empty then.
 func (s *Store) sweep(x *index) error {
 	now := s.opt.Now()
 	if now.Sub(s.swept) < sweepEvery && !s.swept.IsZero() {
@@ -344,10 +345,13 @@ func (s *Store) sweep(x *index) error {
 				return err
 			}
 		}
+		dir := filepath.Join(s.dir, itemsFolder, name)
+		if err := clean(dir); err != nil {
+			return err
+		}
 		if len(c.entries) > 0 {
 			continue
 		}
-		dir := filepath.Join(s.dir, itemsFolder, name)
 		if c.pushed > 0 {
 			if err := os.Remove(filepath.Join(dir, c.pushedName())); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("holds: %w", err)
@@ -355,6 +359,22 @@ func (s *Store) sweep(x *index) error {
 		}
 		if os.Remove(dir) == nil { // what else lies there stays
 			delete(x.cells, name)
+		}
+	}
+	return nil
+}
+
+// clean removes unfinished writes. The lock of the items is held: nobody writes.
+func clean(dir string) error {
+	es, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("holds: %w", err)
+	}
+	for _, e := range es {
+		if durable.IsTemp(e.Name()) {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return fmt.Errorf("holds: %w", err)
+			}
 		}
 	}
 	return nil
