@@ -35,7 +35,10 @@ func FuzzFiles(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer os.WriteFile(paths[acts], good[acts], 0o600)
-		s := k.open()
+		s, err := holds.Open(k.dir, k.opt)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if acts {
 			if !errors.Is(s.Err(), holds.ErrDamaged) || s.Released(h.Subject) || !s.Condemned(h.Subject) {
 				t.Fatal("acts that nobody wrote are believed")
