@@ -222,7 +222,7 @@ func TestProbes(t *testing.T) {
 	}
 	lines := Lines(p.Batch.Specimens, p.Question.Pieces)
 	longest := len(Compose(lines, Signs{Mark: "_k7_", Canary: testCanary}).User)
-	if w := (Config{}).orDefault().Window; longest < 7*w/4 || longest > 2*w+2000 {
+	if w := (Config{}).orDefault().Window; longest < 5*w/3 || longest > 2*w+2000 {
 		t.Errorf("a long probe has %d bytes", longest)
 	}
 	if !slices.ContainsFunc(probeOrders[:], func(o string) bool { return strings.Contains(p.Batch.Specimens[0].Text[:600], o) }) {
