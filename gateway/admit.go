@@ -30,6 +30,7 @@ type Gateway struct {
 	shapes shapes
 	forms  *shape.Shapes // of output schemas
 	kept   leftovers
+	swept  map[string]swept // by run; the sweep's own
 
 	base     context.Context // ends with Close
 	end      context.CancelFunc
@@ -64,6 +65,9 @@ func New(o Options) (*Gateway, error) {
 	g.labels = newLabeller(o.Keys, o.Issuer, g.place.Origin, g.id)
 	g.states = newStates(o.Keys, o.Issuer, o.Limits.State, g.id("gw_"))
 	g.base, g.end = context.WithCancel(context.Background())
+	if o.Withdrawn != nil {
+		g.startSweep() // runs outlive sessions
+	}
 	return g, nil
 }
 

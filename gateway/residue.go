@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,7 +34,7 @@ type Withdrawals interface {
 // A residue is what a session knows of what its run holds.
 type residue struct {
 	mu      sync.Mutex // owns what follows
-	mark    any        // of the run, as it was last looked at
+	view    *runs.View // of the run, as it was last looked at
 	head    uint64
 	surface *gate.Surface
 	context policy.Context
@@ -136,12 +137,12 @@ func (s *Session) survey() policy.Context {
 	x := &s.residue
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	mark, head, err := s.stands()
+	v, head, err := s.stands()
 	if err != nil {
 		return s.unknown(err)
 	}
 	surf := s.complete()
-	if x.mark == mark && x.head == head && x.surface == surf && !s.overdue() {
+	if x.view == v && x.head == head && x.surface == surf && !s.overdue(v) {
 		return x.context
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.g.o.Limits.Inspect)
@@ -149,20 +150,17 @@ func (s *Session) survey() policy.Context {
 	if err := s.who.run.Record(ctx, s.noteCleared); err != nil {
 		return s.unknown(err)
 	}
-	ends, err := s.ends(ctx, surf)
+	ends, err := s.ends(ctx, v, surf)
 	if err == nil && len(ends) > 0 {
 		err = s.who.run.End(ctx, ends, s.noteWithdrawn)
+	}
+	if err == nil {
+		v, head, err = s.stands()
 	}
 	if err != nil {
 		return s.unknown(err)
 	}
-	if mark, head, err = s.stands(); err != nil {
-		return s.unknown(err)
-	}
-	if x.context, err = s.who.run.Context(s.g.place.Origin.String()); err != nil {
-		return s.unknown(err)
-	}
-	x.mark, x.head, x.surface = mark, head, surf
+	x.view, x.head, x.surface, x.context = v, head, surf, v.Context(s.g.place.Origin.String())
 	return x.context
 }
 
@@ -170,21 +168,18 @@ func (s *Session) unknown(err error) policy.Context {
 	if !errors.Is(err, runs.ErrEnded) {
 		s.g.o.Log.Error("what a run holds is not known", "run", s.who.Run, "cause", err)
 	}
-	s.residue.mark = nil
+	s.residue.view = nil
 	return policy.Worst
 }
 
-// stands tells one state of the run, and of what it holds, from another.
-func (s *Session) stands() (mark any, head uint64, err error) {
-	if mark, err = s.who.run.Mark(); err != nil || s.g.o.Withdrawn == nil {
-		return mark, 0, err
+// stands is what the run holds, and what tells one word of others on that from the
+// next.
+func (s *Session) stands() (v *runs.View, head uint64, err error) {
+	if v, err = s.who.run.Look(); err != nil || s.g.o.Withdrawn == nil || len(v.Origins()) == 0 {
+		return v, 0, err
 	}
-	origins, err := s.who.run.Origins()
-	if err != nil || len(origins) == 0 {
-		return mark, 0, err
-	}
-	head, err = s.g.o.Withdrawn.Head(origins)
-	return mark, head, err
+	head, err = s.g.o.Withdrawn.Head(v.Origins())
+	return v, head, err
 }
 
 // complete is the surface as it is, if it is complete.
@@ -196,19 +191,12 @@ func (s *Session) complete() *gate.Surface {
 }
 
 // ends are the sources that come to their end now.
-func (s *Session) ends(ctx context.Context, surf *gate.Surface) ([]runs.End, error) {
-	held, err := s.who.run.Held()
-	if err != nil {
-		return nil, err
-	}
-	away, err := s.who.run.Away()
-	if err != nil {
-		return nil, err
-	}
+func (s *Session) ends(ctx context.Context, v *runs.View, surf *gate.Surface) ([]runs.End, error) {
 	var out []runs.End
-	for i, h := range held {
+	for i, h := range v.Held() {
 		why := ""
 		if s.g.o.Withdrawn != nil {
+			var err error
 			if why, err = s.g.o.Withdrawn.Of(h); err != nil {
 				return nil, err
 			}
@@ -217,7 +205,7 @@ func (s *Session) ends(ctx context.Context, surf *gate.Surface) ([]runs.End, err
 			out = append(out, runs.End{Index: i, Why: why})
 			continue
 		}
-		if why = s.gone(&h, surf, away); why != "" {
+		if why = s.gone(&h, surf, v.Away()); why != "" {
 			out = append(out, runs.End{Index: i, Why: why, Clear: s.inspectAgain(ctx, i)})
 		}
 	}
@@ -228,7 +216,7 @@ func (s *Session) ends(ctx context.Context, surf *gate.Surface) ([]runs.End, err
 // too long. The own upstream is away when it was asked again, and not before.
 func (s *Session) gone(h *runs.Held, surf *gate.Surface, away map[string]int64) string {
 	if h.Origin != s.g.place.Origin.String() {
-		if since, ok := away[h.Origin]; ok && s.long(time.UnixMilli(since)) {
+		if since, ok := away[h.Origin]; ok && s.long(since) {
 			return runs.WhyLost
 		}
 		return ""
@@ -247,32 +235,21 @@ func (s *Session) gone(h *runs.Held, surf *gate.Surface, away map[string]int64) 
 	return runs.WhyItemGone
 }
 
-func (s *Session) long(since time.Time) bool {
-	return s.g.o.Now().Sub(since) >= s.g.o.Limits.Grace
+// long tells whether something that began then is over the grace; since is in
+// milliseconds since the epoch.
+func (s *Session) long(since int64) bool {
+	return s.g.o.Now().Sub(time.UnixMilli(since)) >= s.g.o.Limits.Grace
 }
 
-// overdue tells whether another upstream is away for too long now.
-func (s *Session) overdue() bool {
-	away, err := s.who.run.Away()
-	if err != nil {
-		return true
-	}
-	for o, since := range away {
-		if o != s.g.place.Origin.String() && s.long(time.UnixMilli(since)) && s.holdsOf(o) {
+// overdue tells whether another upstream, that the run holds results of, is away for
+// too long now.
+func (s *Session) overdue(v *runs.View) bool {
+	for o, since := range v.Away() {
+		if o != s.g.place.Origin.String() && s.long(since) && slices.Contains(v.Origins(), o) {
 			return true
 		}
 	}
 	return false
-}
-
-func (s *Session) holdsOf(origin string) bool {
-	held, err := s.who.run.Held()
-	for _, h := range held {
-		if h.Origin == origin {
-			return true
-		}
-	}
-	return err != nil
 }
 
 // inspectAgain finds which results of a source are clear although it went away: those
@@ -308,11 +285,11 @@ const maxNamed = 16
 // nameWithdrawn puts the ids of what is withdrawn into a refusal: they are ours, and
 // the agent's runtime needs them to delete what they name.
 func (s *Session) nameWithdrawn(r *refusal) {
-	open, err := s.who.run.Withdrawn()
+	v, err := s.who.run.Look()
 	if err != nil {
 		return
 	}
-	for _, w := range open {
+	for _, w := range v.Withdrawn() {
 		for _, id := range w.Results {
 			if len(r.withdrawn) == maxNamed {
 				break

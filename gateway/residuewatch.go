@@ -32,11 +32,14 @@ func (s *Session) lostLink() {
 func (s *Session) watchResidue() {
 	s.survey()
 	at := s.g.place.Origin.String()
-	away, err := s.who.run.Away()
-	_, lost := away[at]
+	v, err := s.who.run.Look()
+	if err != nil {
+		return
+	}
+	_, lost := v.Away()[at]
 	x := &s.residue
 	x.mu.Lock()
-	ask := !x.reaching && (lost || err != nil || x.doubt || !x.away.IsZero() || s.complete() == nil)
+	ask := !x.reaching && (lost || x.doubt || !x.away.IsZero() || s.complete() == nil)
 	x.reaching = x.reaching || ask
 	x.mu.Unlock()
 	if !ask {
@@ -64,7 +67,7 @@ func (s *Session) reached(err error) {
 		x.away = s.g.o.Now()
 	}
 	away := x.away
-	x.mark = nil // look again
+	x.view = nil // look again
 	x.mu.Unlock()
 	s.g.away(&s.who, err == nil, away)
 }
@@ -88,23 +91,19 @@ func (g *Gateway) away(who *Agent, back bool, since time.Time) {
 // the eyes of this process or of one before.
 func (g *Gateway) giveUp(ctx context.Context, who *Agent, since time.Time) error {
 	at := g.place.Origin.String()
-	all, err := who.run.Away()
+	v, err := who.run.Look()
 	if err != nil {
 		return err
 	}
-	if ms, ok := all[at]; ok && time.UnixMilli(ms).Before(since) {
+	if ms, ok := v.Away()[at]; ok && time.UnixMilli(ms).Before(since) {
 		since = time.UnixMilli(ms)
 	}
 	if g.o.Now().Sub(since) < g.o.Limits.Grace {
 		return nil
 	}
-	held, err := who.run.Held()
-	if err != nil {
-		return err
-	}
 	s := &Session{g: g, who: *who} // as much of one as it takes to inspect and to note
 	var ends []runs.End
-	for i, h := range held {
+	for i, h := range v.Held() {
 		if h.Origin == at {
 			ends = append(ends, runs.End{Index: i, Why: runs.WhyLost, Clear: s.inspectAgain(ctx, i)})
 		}
@@ -150,6 +149,12 @@ func (s *Session) noteCleared(c runs.Cleared) error {
 	return s.g.o.Record.Note(&e)
 }
 
+// A swept is a run as it was last looked at by sweepRuns.
+type swept struct {
+	view *runs.View
+	head uint64
+}
+
 // sweepRuns ends, in runs that nobody uses at the moment, what was revoked or
 // condemned: whoever listens for that learns of it now, and not at the next call.
 func (g *Gateway) sweepRuns() {
@@ -162,25 +167,39 @@ func (g *Gateway) sweepRuns() {
 	}
 	ctx, cancel := context.WithTimeout(g.base, sweepEvery)
 	defer cancel()
+	now := make(map[string]swept, len(all))
 	for _, r := range all {
-		held, err := r.Held()
+		v, err := r.Look()
 		if err != nil {
 			continue // it ended meanwhile
 		}
-		var ends []runs.End
-		for i, h := range held {
-			if why, err := g.o.Withdrawn.Of(h); err == nil && why != "" {
-				ends = append(ends, runs.End{Index: i, Why: why})
-			}
+		head, err := g.o.Withdrawn.Head(v.Origins())
+		if err != nil {
+			continue // its next call is refused
 		}
-		if len(ends) == 0 {
+		now[r.ID()] = swept{v, head}
+		if g.swept[r.ID()] == now[r.ID()] {
 			continue
 		}
-		who := &Agent{ID: r.Agent(), Run: r.ID()}
-		if err := r.End(ctx, ends, func(w runs.Withdrawn) error { return g.noteWithdrawn(who, w) }); err != nil {
+		if err := g.sweepRun(ctx, r, v); err != nil {
 			g.o.Log.Error("results were not withdrawn from a run", "run", r.ID(), "cause", err)
 		}
 	}
+	g.swept = now
+}
+
+func (g *Gateway) sweepRun(ctx context.Context, r *runs.Run, v *runs.View) error {
+	var ends []runs.End
+	for i, h := range v.Held() {
+		if why, err := g.o.Withdrawn.Of(h); err == nil && why != "" {
+			ends = append(ends, runs.End{Index: i, Why: why})
+		}
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	who := &Agent{ID: r.Agent(), Run: r.ID()}
+	return r.End(ctx, ends, func(w runs.Withdrawn) error { return g.noteWithdrawn(who, w) })
 }
 
 // leftovers are the newest results that not every stage has judged.

@@ -101,6 +101,7 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 			Limits: surface.Limits{Freshness: cfg.Gateway.FreshnessOr(), Early: cfg.Gateway.Wait},
 		},
 		Inspector: inspect.New(), Keys: n.Keys().Ring(), Issuer: n.URL(), Profile: o.profile, Observer: observer,
+		Withdrawn: surface.NewWithdrawn(a.snapshot, a.base),
 		Own: gateway.Own{Data: absolute(cfg.Data), Listeners: append(n.Listeners(), n.URL())},
 		Log: a.log, Now: c.now,
 	})
@@ -120,7 +121,7 @@ func (a *assembly) open(rules policy.Policy) (err error) {
 	if a.base, err = a.c.baselines(a.n, a.cfg.Data); err != nil {
 		return err
 	}
-	if a.runs, err = runs.Open(filepath.Join(a.cfg.Data, runsFolder), runs.Options{Now: a.c.now}); err != nil {
+	if a.runs, err = a.c.runsOf(a.n, a.cfg.Data); err != nil {
 		return err
 	}
 	if a.past, err = a.n.Decisions(); err != nil { // the node's: it anchors and closes it
@@ -345,6 +346,9 @@ func (a *assembly) close(ctx context.Context) error {
 	}
 	if a.up != nil {
 		err = errors.Join(err, a.up.Close())
+	}
+	if a.runs != nil {
+		err = errors.Join(err, a.runs.Close())
 	}
 	if a.export != nil {
 		if e := a.export.Shutdown(ctx); e != nil {

@@ -17,7 +17,6 @@ import (
 // Reach lists again and tells whether the upstream answers, with all of its lists.
 // Nothing that it lists counts as shown.
 func (k *Keeper) Reach(ctx context.Context) error {
-	k.Stale("") // what is known does not answer the question
 	for _, kind := range []gate.Kind{gate.Tool, gate.Prompt, gate.Resource} {
 		if err := k.fresh(ctx, kind); err != nil {
 			return err

@@ -158,7 +158,7 @@ func (s *Store) clearedBy(r *Run, token string, o opened) Cleared {
 
 // names tells whether all results that an act names are withdrawn; where it names
 // none, whether anything was by then.
-func (v *view) names(a *Act) bool {
+func (v *View) names(a *Act) bool {
 	for _, id := range a.Results {
 		if !slices.ContainsFunc(v.open, func(w Withdrawn) bool { return slices.Contains(w.Results, id) }) {
 			return false

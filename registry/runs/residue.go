@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/labels/policy"
@@ -113,7 +114,7 @@ func (r *Run) Deliver(ctx context.Context, src Source, res Result) error {
 }
 
 // hold adds a source.
-func (r *Run) hold(ctx context.Context, src Source) (*view, error) {
+func (r *Run) hold(ctx context.Context, src Source) (*View, error) {
 	err := r.amend(ctx, func(d *document) (*document, error) {
 		if slices.ContainsFunc(d.Held, func(h Held) bool { return h.Source == src && h.Ended == 0 }) || d.Overflow {
 			return nil, nil // another process was first
@@ -143,18 +144,12 @@ func (r *Run) amend(ctx context.Context, f func(*document) (*document, error)) e
 	return err
 }
 
-// Context is what the run has read so far, seen from an origin: worst while it
-// holds anything withdrawn, or may hold what is not on record. On an error it is
-// worst too.
-func (r *Run) Context(origin string) (policy.Context, error) {
-	v, err := r.see()
-	if err != nil {
-		return policy.Worst, err
-	}
-	return v.context(origin), nil
-}
+// Look is what the run holds now: the same pointer for as long as nothing changed.
+func (r *Run) Look() (*View, error) { return r.see() }
 
-func (v *view) context(origin string) policy.Context {
+// Context is what the run has read so far, seen from an origin: worst while it
+// holds anything withdrawn, or may hold what is not on record.
+func (v *View) Context(origin string) policy.Context {
 	switch {
 	case len(v.open) > 0 || v.doc.Overflow:
 		return policy.Worst
@@ -168,45 +163,38 @@ func (v *view) context(origin string) policy.Context {
 
 // Held are the sources that the run holds results of and that have not ended, by
 // their index.
-func (r *Run) Held() (map[int]Held, error) {
-	v, err := r.see()
-	if err != nil {
-		return nil, err
-	}
+func (v *View) Held() map[int]Held {
 	out := make(map[int]Held, len(v.live))
 	for _, i := range v.live {
 		out[i] = v.doc.Held[i]
 	}
-	return out, nil
+	return out
+}
+
+// Sources are all sources that the run ever held results of, by their index. They
+// are shared and must not be changed.
+func (v *View) Sources() []Held { return v.doc.Held }
+
+// Info says what run it is.
+func (v *View) Info() Info { return Info{v.doc.Profile, time.UnixMilli(v.doc.Began).UTC()} }
+
+// Info is what a run began with.
+type Info struct {
+	Profile string
+	Began   time.Time
 }
 
 // Origins are those of what Held returns, sorted. They are shared and must not be
 // changed.
-func (r *Run) Origins() ([]string, error) {
-	v, err := r.see()
-	if err != nil {
-		return nil, err
-	}
-	return v.from, nil
-}
+func (v *View) Origins() []string { return v.from }
 
-// Mark changes whenever an answer of Context, Held or Withdrawn may have.
-func (r *Run) Mark() (any, error) {
-	v, err := r.see()
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
-}
+// Withdrawn is what was withdrawn and has not been cleared, oldest first. It is
+// shared and must not be changed.
+func (v *View) Withdrawn() []Withdrawn { return v.open }
 
-// Withdrawn is what was withdrawn and has not been cleared, oldest first.
-func (r *Run) Withdrawn() ([]Withdrawn, error) {
-	v, err := r.see()
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clone(v.open), nil
-}
+// Away are the upstreams that are lost, and since when in milliseconds since the
+// epoch. It is shared and must not be changed.
+func (v *View) Away() map[string]int64 { return v.doc.Lost }
 
 // An End says that a source's results count no longer.
 type End struct {
@@ -302,7 +290,7 @@ func (r *Run) Lost(ctx context.Context, origin string, back bool) error {
 	if err != nil {
 		return err
 	}
-	if _, gone := v.doc.Lost[origin]; gone != back || !back && !v.holds(origin) {
+	if _, gone := v.doc.Lost[origin]; gone != back || !back && !slices.Contains(v.from, origin) {
 		return nil
 	}
 	return r.amend(ctx, func(d *document) (*document, error) {
@@ -323,27 +311,8 @@ func (r *Run) Lost(ctx context.Context, origin string, back bool) error {
 	})
 }
 
-// Away are the upstreams that are lost, and since when in milliseconds.
-func (r *Run) Away() (map[string]int64, error) {
-	v, err := r.see()
-	if err != nil {
-		return nil, err
-	}
-	return v.doc.Lost, nil
-}
-
-// holds tells whether results of an origin have not ended yet.
-func (v *view) holds(origin string) bool {
-	for s := range v.live {
-		if s.Origin == origin {
-			return true
-		}
-	}
-	return false
-}
-
-// A view is what a document comes to. It is never changed.
-type view struct {
+// A View is what a run holds at one moment. It is never changed.
+type View struct {
 	doc     *document
 	live    map[Source]int
 	origins map[string]bool // of everything that was ever read
@@ -353,7 +322,7 @@ type view struct {
 
 // see is the view of the run as it is now; the same pointer for as long as
 // nothing changed.
-func (r *Run) see() (*view, error) {
+func (r *Run) see() (*View, error) {
 	h := r.h
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -372,8 +341,8 @@ func (r *Run) see() (*view, error) {
 }
 
 // look reads a document. mu is held.
-func (h *holder) look(d *document) *view {
-	v := &view{doc: d, live: map[Source]int{}, origins: map[string]bool{}}
+func (h *holder) look(d *document) *View {
+	v := &View{doc: d, live: map[Source]int{}, origins: map[string]bool{}}
 	cleared := h.cleared(d)
 	var known *ledger
 	for i := range d.Held {

@@ -97,20 +97,21 @@ func deliver(t *testing.T, r *runs.Run, src runs.Source, engine string) string {
 
 func context_(t *testing.T, r *runs.Run, origin string) policy.Context {
 	t.Helper()
-	x, err := r.Context(origin)
+	return look(t, r).Context(origin)
+}
+
+func look(t *testing.T, r *runs.Run) *runs.View {
+	t.Helper()
+	v, err := r.Look()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return x
+	return v
 }
 
 func index(t *testing.T, r *runs.Run, src runs.Source) int {
 	t.Helper()
-	held, err := r.Held()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, s := range held {
+	for i, s := range look(t, r).Held() {
 		if s.Source == src {
 			return i
 		}
@@ -166,8 +167,8 @@ func TestContext(t *testing.T) {
 	}
 	expect(place, policy.Worst)
 	expect(other, policy.Worst)
-	if open, err := r.Withdrawn(); err != nil || len(open) != 1 || !slices.Equal(open[0].Results, w.Results) {
-		t.Errorf("%+v %v", open, err)
+	if open := look(t, r).Withdrawn(); len(open) != 1 || !slices.Equal(open[0].Results, w.Results) {
+		t.Errorf("%+v", open)
 	}
 	deliver(t, r, read, "") // it may come back: that is another source, and ends nothing
 	expect(place, policy.Worst)
@@ -177,8 +178,8 @@ func TestContext(t *testing.T) {
 	if err := openFor(t, dir).End(alice, "operator"); err != nil {
 		t.Fatal(err)
 	}
-	if x, err := r.Context(place); x != policy.Worst || !errors.Is(err, runs.ErrEnded) {
-		t.Errorf("after the end: %v %v", x, err)
+	if _, err := r.Look(); !errors.Is(err, runs.ErrEnded) {
+		t.Errorf("after the end: %v", err)
 	}
 	r, again = current(t, openFor(t, dir), alice), current(t, openFor(t, dir), alice)
 	expect(place, policy.Clean)
@@ -240,20 +241,20 @@ func TestClear(t *testing.T) {
 	statement := sign(s.SignDeleted(p.statement, r.ID(), []string{one, three}))
 	take("a statement", statement, nil)
 	take("the same again", statement, runs.ErrAct)
-	if open, _ := r.Withdrawn(); len(open) != 2 {
+	if open := look(t, r).Withdrawn(); len(open) != 2 {
 		t.Error("it clears before it is on record")
 	}
 	failed := errors.New("the log is full")
 	if err := r.Record(t.Context(), func(runs.Cleared) error { return failed }); !errors.Is(err, failed) {
 		t.Error(err)
 	}
-	if open, _ := r.Withdrawn(); len(open) != 2 {
+	if open := look(t, r).Withdrawn(); len(open) != 2 {
 		t.Error("it clears without a record")
 	}
 	if told := record(t, r); len(told) != 1 || told[0].Op != runs.OpDeleted || told[0].By != p.statement.Key().ID || told[0].Token != statement {
 		t.Errorf("%+v", told)
 	}
-	open, _ := r.Withdrawn()
+	open := look(t, r).Withdrawn()
 	if len(open) != 1 || !slices.Equal(open[0].Results, []string{two}) || context_(t, r, place) != policy.Worst {
 		t.Errorf("%+v", open)
 	}
@@ -274,7 +275,7 @@ func TestClear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if open, _ := current(t, blind, alice).Withdrawn(); len(open) != 3 {
+	if open := look(t, current(t, blind, alice)).Withdrawn(); len(open) != 3 {
 		t.Errorf("acts of nobody clear: %v", open)
 	}
 }
@@ -295,7 +296,7 @@ func TestFoundClear(t *testing.T) {
 	if w := end(t, r, read, runs.WhyItemGone, good); !slices.Equal(w.Results, []string{bad}) {
 		t.Errorf("%+v", w)
 	}
-	if open, _ := r.Withdrawn(); len(open) != 1 || !slices.Equal(open[0].Results, []string{bad}) {
+	if open := look(t, r).Withdrawn(); len(open) != 1 || !slices.Equal(open[0].Results, []string{bad}) {
 		t.Errorf("%+v", open)
 	}
 	r = current(t, openFor(t, dir), bob)
@@ -412,8 +413,8 @@ func TestLaunchIsPublished(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].ID() != r.ID() {
 		t.Fatal(all, err)
 	}
-	if open, err := all[0].Withdrawn(); err != nil || len(open) != 1 || !slices.Equal(open[0].Results, []string{one}) || open[0].More {
-		t.Errorf("%+v %v", open, err)
+	if open := look(t, all[0]).Withdrawn(); len(open) != 1 || !slices.Equal(open[0].Results, []string{one}) || open[0].More {
+		t.Errorf("%+v", open)
 	}
 	token, err := outside.SignClear(p.operator, r.ID(), []string{one}, false)
 	if err != nil {
@@ -428,7 +429,7 @@ func TestLaunchIsPublished(t *testing.T) {
 	if end(t, r, read, runs.WhyRevoked); context_(t, all[0], place) != policy.Worst {
 		t.Error("what it withdraws is not seen outside")
 	}
-	if open, _ := all[0].Withdrawn(); len(open) != 1 || !slices.Equal(open[0].Results, []string{two}) {
+	if open := look(t, all[0]).Withdrawn(); len(open) != 1 || !slices.Equal(open[0].Results, []string{two}) {
 		t.Errorf("%+v", open)
 	}
 	if all, _ := openFor(t, dir).All(); len(all) != 1 {
@@ -463,8 +464,8 @@ func TestResultsOfManyProcesses(t *testing.T) {
 	}
 	all.Wait()
 	r := current(t, openFor(t, dir), alice)
-	if held, err := r.Held(); err != nil || len(held) != 3 {
-		t.Errorf("%v %v", held, err)
+	if held := look(t, r).Held(); len(held) != 3 {
+		t.Errorf("%v", held)
 	}
 	w := end(t, r, read, runs.WhyRevoked)
 	slices.Sort(want)
@@ -501,11 +502,7 @@ func TestLostAndBack(t *testing.T) {
 	r := current(t, openFor(t, dir), alice)
 	away := func() map[string]int64 {
 		t.Helper()
-		m, err := current(t, openFor(t, dir), alice).Away()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
+		return look(t, current(t, openFor(t, dir), alice)).Away()
 	}
 	if err := r.Lost(t.Context(), place, false); err != nil || len(away()) != 0 {
 		t.Errorf("the run holds nothing of it: %v %v", away(), err)
@@ -550,7 +547,7 @@ func TestMoreWithdrawnNeverPermitsMore(t *testing.T) {
 			record(t, r)
 			continue
 		case act < 3:
-			held, _ := r.Held()
+			held := look(t, r).Held()
 			for i := range held {
 				if err := r.End(t.Context(), []runs.End{{Index: i, Why: runs.WhyRevoked}}, func(runs.Withdrawn) error { return nil }); err != nil {
 					t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,7 +85,7 @@ type holder struct {
 	doc  *document // as read; nil: there is none
 	err  error
 	high uint64 // the highest revision seen
-	seen *view  // of doc
+	seen *View  // of doc
 	res  *results
 	run  string // whose results res are
 }
@@ -248,6 +249,10 @@ func (r *Run) ID() string { return r.id }
 
 // Agent is whose run it is; of a launch it was drawn for it.
 func (r *Run) Agent() credentials.AgentID { return r.h.agent }
+
+// Launched tells whether it is the run of a launch, behind which no credential
+// stands.
+func (r *Run) Launched() bool { return strings.HasSuffix(r.h.file, launchSuffix) }
 
 // Open tells whether the run goes on: nil, ErrEnded or ErrDamaged.
 func (r *Run) Open() error {
