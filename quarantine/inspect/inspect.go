@@ -1,183 +1,135 @@
-// Package inspect is the structural inspector: it looks for what has no honest
-// use where it stands. It reads hostile text and has no authority: no network,
-// no process, no key, no record.
+// Package inspect is the inspector: it reads hostile text and judges it, and can
+// do nothing else. It has no authority: no network, no process, no key, no record.
 //
 // It explains and routes. Hidden characters, text in the wrong place and familiar
-// wording are found; paraphrase, procedures and other languages are not. What is
-// allowed is decided by origin, label and policy.
+// wording are found; paraphrase, procedures and other languages mostly are not.
+// What is allowed is decided by origin, label and policy.
+//
+// Its stages run in this order: unfold takes disguises off, structure asks
+// whether something belongs where it stands, wording looks for orders, a linear
+// model compares with what attacks look like, and a language model may be asked
+// about what all of them left open. Severity is the maximum: no stage takes back
+// what another found.
 package inspect
 
 import (
 	"context"
-	"strings"
 	"sync"
 
 	"github.com/pratique-dev/pratique/quarantine"
+	"github.com/pratique-dev/pratique/quarantine/inspect/model"
+	"github.com/pratique-dev/pratique/quarantine/inspect/opinion"
+	"github.com/pratique-dev/pratique/quarantine/inspect/unfold"
 )
 
-// Engine is the version of stages and tables: part of every cache key.
-const Engine = "structural/1"
+// rulesEngine names the stages that are rules and tables: all of a deterministic
+// inspection.
+const rulesEngine = unfold.Version + "+structure/1+wording/1"
 
 // MaxFindings bounds the findings of one report; the verdict counts all.
 const MaxFindings = 64
 
-// New is the structural inspector. It is safe for concurrent use, keeps nothing
-// and takes time linear in the text.
-func New() quarantine.Inspector { return inspector{} }
+// Options say which models are asked beside the rules. The zero value asks the
+// embedded one.
+type Options struct {
+	// Model is the linear model; nil: the embedded one.
+	Model *model.Model
+	// Rules leaves the linear model out.
+	Rules bool
+	// Opinion asks a language model about what the other stages left open; nil:
+	// none.
+	Opinion *opinion.Judge
+}
 
-type inspector struct{}
+// New is the inspector. At most one Options is used. It is safe for concurrent
+// use, keeps nothing, and without a language model takes time linear in the text.
+func New(opts ...Options) quarantine.Inspector {
+	e := &engine{}
+	if len(opts) > 0 {
+		e.Options = opts[0]
+	}
+	switch {
+	case e.Rules:
+		e.Model = nil
+	case e.Model == nil:
+		e.Model = model.Embedded()
+	}
+	e.full = rulesEngine
+	if e.Model != nil {
+		e.full += "+" + e.Model.Engine()
+	}
+	if e.Opinion != nil {
+		e.full += "+" + e.Opinion.Engine()
+	}
+	return e
+}
+
+type engine struct {
+	Options
+	full string // names all stages
+}
 
 // Engine implements quarantine.Inspector.
-func (inspector) Engine() string { return Engine }
+func (e *engine) Engine() string { return e.full }
 
-var judges = sync.Pool{New: func() any { return new(judge) }}
+// ran names the stages of an inspection of a depth.
+func (e *engine) ran(d quarantine.Depth) string {
+	if d == quarantine.Deterministic {
+		return rulesEngine
+	}
+	return e.full
+}
+
+var judges = sync.Pool{New: func() any { return newJudge() }}
 
 // Inspect implements quarantine.Inspector. Nothing is cut: every byte of every
-// specimen is looked at, or the verdict is Missing because ctx was done.
-func (inspector) Inspect(ctx context.Context, b quarantine.Batch) (report quarantine.Report) {
-	set := b.Specimens
+// specimen is looked at, or the report says that it is late.
+func (e *engine) Inspect(ctx context.Context, b quarantine.Batch) (report quarantine.Report) {
 	j := judges.Get().(*judge)
 	defer func() {
 		if recover() != nil { // a fault of ours is no verdict, and the judge is not used again
-			report = quarantine.Report{Verdict: quarantine.Missing, Engine: Engine}
+			report = late(b, e.ran(b.Depth))
 			return
 		}
 		j.release()
 	}()
-	j.begin(set)
-	for i := range set {
+	j.begin(b.Specimens)
+	if b.Depth == quarantine.Full {
+		j.model = e.Model
+	}
+	for i := range b.Specimens {
 		if i%64 == 0 && ctx.Err() != nil {
-			return quarantine.Report{Verdict: quarantine.Missing, Engine: Engine}
+			return late(b, e.ran(b.Depth))
 		}
-		j.at = i
-		j.specimen(&set[i])
+		j.specimen(i)
 	}
-	j.weigh()
-	return quarantine.Report{Verdict: j.verdict, Findings: j.findings, Engine: Engine}
+	j.finish()
+	report = quarantine.Report{Verdict: j.verdict, Findings: j.findings, Engine: e.ran(b.Depth)}
+	if b.Depth == quarantine.Full && e.Opinion != nil {
+		e.ask(ctx, b, j, &report)
+	}
+	return report
 }
 
-// A judge looks at one set. It is reused, but for the findings, which it gives
-// away.
-type judge struct {
-	reader   reader
-	sub      reader
-	verdict  quarantine.Verdict
-	findings []quarantine.Finding
-	path     string
-	at       int // place of the specimen in the batch
-	kind     quarantine.Kind
-	returned bool
-	hits     []hit
-	spots    []spot // weak hits of the set
-	ids      map[string]bool
-}
-
-// A spot is a weak hit and the specimen that it is in.
-type spot struct {
-	hit
-	path string
-	at   int
-}
-
-func (j *judge) begin(set []quarantine.Specimen) {
-	j.verdict, j.findings, j.ids = quarantine.Clear, nil, nil
-	j.spots = j.spots[:0]
-	for i := range set { // documents inside of the schema that a reference may name
-		if set[i].Kind == quarantine.KindURI && strings.HasSuffix(set[i].Path, ".$id") {
-			if j.ids == nil {
-				j.ids = map[string]bool{}
-			}
-			j.ids[set[i].Text] = true
+// ask adds a language model's opinion of the specimens that nothing was found
+// in.
+func (e *engine) ask(ctx context.Context, b quarantine.Batch, j *judge, report *quarantine.Report) {
+	more := e.Opinion.Judge(ctx, b, func(at int) bool { return j.worst[at] <= quarantine.Clear })
+	report.Verdict = quarantine.Worse(report.Verdict, more.Verdict)
+	report.Partial = report.Partial || more.Partial
+	for _, f := range more.Findings {
+		if len(report.Findings) < MaxFindings {
+			report.Findings = append(report.Findings, f)
 		}
 	}
 }
 
-// release gives the judge back without the texts it saw.
-func (j *judge) release() {
-	const most = 1 << 16 // tokens and hits that are worth keeping the memory for
-	if cap(j.reader.tokens) > most || cap(j.hits) > most || cap(j.spots) > most || cap(j.reader.spaced) > most {
-		return
+// late is the report of an inspection that did not come to its end. The empty
+// path says that it speaks of the whole batch.
+func late(b quarantine.Batch, engine string) quarantine.Report {
+	f := quarantine.Finding{Category: quarantine.Late, Verdict: quarantine.Suspect}
+	if len(b.Specimens) > 0 {
+		f.Span.To = len(b.Specimens[0].Text)
 	}
-	j.findings, j.ids, j.path, j.reader.text, j.sub.text = nil, nil, "", "", ""
-	judges.Put(j)
-}
-
-func (j *judge) find(c quarantine.Category, v quarantine.Verdict, from, to int) {
-	j.verdict = quarantine.Worse(j.verdict, v)
-	if len(j.findings) < MaxFindings {
-		j.findings = append(j.findings, quarantine.Finding{Category: c, Verdict: v, Path: j.path, At: j.at, Span: quarantine.Span{From: from, To: to}})
-	}
-}
-
-func (j *judge) specimen(s *quarantine.Specimen) {
-	j.path, j.kind, j.returned = s.Path, s.Kind, s.Kind.Returned()
-	j.hits = j.hits[:0]
-	text := s.Text
-	plain, control := look(text)
-	if !plain {
-		j.characters(text)
-	}
-	if control {
-		j.controls(text)
-	}
-	if !j.returned {
-		j.padding(text)
-		j.comment(text)
-		j.encoded(text)
-	}
-	if s.Kind == quarantine.KindURI {
-		j.reference(text)
-	}
-	j.reader.read(text, s.Kind == quarantine.KindName)
-	j.hits = match(j.reader.tokens, j.hits)
-	if len(j.reader.spaced) >= 12 {
-		j.letters(len(text))
-	}
-	j.misplaced(text)
-	j.settle()
-}
-
-// look tells whether a text is all ASCII, and whether it has control characters.
-func look(s string) (plain, control bool) {
-	var high, low byte
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		high |= c
-		if c < ' ' || c == 0x7f {
-			if c != '\n' && c != '\t' && c != '\r' {
-				low = 1
-			}
-		}
-	}
-	return high < 0x80, low != 0
-}
-
-// view reads a text that was hidden in the specimen at a byte.
-func (j *judge) view(text string, at int) {
-	if text == "" {
-		return
-	}
-	j.sub.read(text, false)
-	n := len(j.hits)
-	j.hits = match(j.sub.tokens, j.hits)
-	for i := n; i < len(j.hits); i++ {
-		j.hits[i].from, j.hits[i].to = int32(at), int32(at)+1
-	}
-}
-
-// letters reads the text that letters standing alone spell.
-func (j *judge) letters(size int) {
-	n := len(j.hits)
-	spelled := string(j.reader.spaced)
-	j.view(spelled, 0)
-	squeezed := strings.ReplaceAll(spelled, " ", "")
-	for _, w := range []string{"ignoreall", "ignoreprevious", "ignoreprior", "previousinstructions", "priorinstructions", "systemprompt", "donottell"} {
-		if strings.Contains(squeezed, w) {
-			j.find(quarantine.Override, quarantine.Hostile, 0, size)
-			return
-		}
-	}
-	for i := n; i < len(j.hits); i++ {
-		j.hits[i].to = int32(size)
-	}
+	return quarantine.Report{Verdict: quarantine.Suspect, Findings: []quarantine.Finding{f}, Engine: engine, Partial: true}
 }

@@ -174,15 +174,17 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// A done context is no verdict, and never clear.
+// A done context is no clear verdict, and says so.
 func TestDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r := inspect.New().Inspect(ctx, quarantine.Batch{Specimens: []quarantine.Specimen{{Kind: quarantine.KindName, Text: "a"}}})
-	if r.Verdict != quarantine.Missing || r.Engine != inspect.Engine {
+	ins := inspect.New()
+	r := ins.Inspect(ctx, quarantine.Batch{Specimens: []quarantine.Specimen{{Path: "p", Kind: quarantine.KindName, Text: "abc"}}})
+	want := quarantine.Finding{Category: quarantine.Late, Verdict: quarantine.Suspect, Span: quarantine.Span{To: 3}}
+	if r.Verdict != quarantine.Suspect || !r.Partial || len(r.Findings) != 1 || r.Findings[0] != want || r.Engine != ins.Engine() {
 		t.Errorf("%+v", r)
 	}
-	if r := inspect.New().Inspect(context.Background(), quarantine.Batch{Specimens: nil}); r.Verdict != quarantine.Clear {
+	if r := ins.Inspect(ctx, quarantine.Batch{}); r.Verdict != quarantine.Clear || r.Partial {
 		t.Errorf("nothing: %+v", r)
 	}
 }

@@ -95,13 +95,18 @@ type hit struct {
 	rule     int
 	pos      int32 // number of the first word
 	from, to int32 // bytes
+	end      int   // index of the last token
+	deep     bool  // in a text that was hidden or encoded
 }
 
 // match finds the rules that the tokens fulfil. From each token it looks ahead
 // no further than the gaps reach, and takes the nearest word for each slot: the
 // time is linear in the tokens.
-func match(tokens []token, hits []hit) []hit {
-	for i := range tokens {
+func match(tokens []token, hits []hit) []hit { return matchFrom(tokens, len(tokens), hits) }
+
+// matchFrom finds the rules that begin in the first n tokens.
+func matchFrom(tokens []token, n int, hits []hit) []hit {
+	for i := range tokens[:n] {
 		begin := tokens[i].class & starters
 		done := uint64(0)
 		for c := uint64(begin); c != 0; c &= c - 1 {
@@ -110,8 +115,8 @@ func match(tokens []token, hits []hit) []hit {
 					continue
 				}
 				done |= 1 << r
-				if to, ok := follow(tokens[i:], rules[r].slots); ok {
-					hits = append(hits, hit{r, tokens[i].pos, tokens[i].from, to})
+				if n := follow(tokens[i:], rules[r].slots); n >= 0 {
+					hits = append(hits, hit{rule: r, pos: tokens[i].pos, from: tokens[i].from, to: tokens[i+n].to, end: i + n})
 				}
 			}
 		}
@@ -119,7 +124,8 @@ func match(tokens []token, hits []hit) []hit {
 	return hits
 }
 
-func follow(tokens []token, slots []slot) (to int32, ok bool) {
+// follow is how many tokens after the first the last slot is filled, or -1.
+func follow(tokens []token, slots []slot) int {
 	at := 0
 	for _, s := range slots[1:] {
 		next := -1
@@ -130,9 +136,9 @@ func follow(tokens []token, slots []slot) (to int32, ok bool) {
 			}
 		}
 		if next < 0 {
-			return 0, false
+			return -1
 		}
 		at = next
 	}
-	return tokens[at].to, true
+	return at
 }

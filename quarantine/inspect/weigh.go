@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/pratique-dev/pratique/quarantine"
@@ -10,61 +12,79 @@ import (
 // together: returned text is long and speaks of many things.
 const near = 60
 
-// settle judges the wording of one specimen.
+// A spot is a hit that is weighed with the others of the batch.
+type spot struct {
+	hit
+	at int // of the specimen
+}
+
+// settle judges the wording of one specimen, or keeps it for the end.
 //
 // In metadata a strong rule is hostile, and two weak ones in one item are
-// suspect (weigh). In returned text a strong rule is suspect, since texts about
-// attacks quote them, and hostile with another rule near it.
+// suspect. In returned text a strong rule is suspect, since texts about attacks
+// quote them, and hostile with another rule near it, in this specimen or the
+// next.
 func (j *judge) settle() {
-	var last *hit
-	for i := range j.hits {
-		h := &j.hits[i]
+	for _, h := range j.hits {
 		r := &rules[h.rule]
-		if !j.returned {
-			if r.strong {
-				j.find(r.category, quarantine.Hostile, int(h.from), int(h.to))
-			} else {
-				j.weak(h)
+		switch {
+		case j.returned:
+			if h.deep {
+				h.pos = h.from / 6 // its words are counted in another view: about so many are before it
 			}
+			h.pos += j.passed
+			j.spots = append(j.spots, spot{h, j.at})
+		case r.strong:
+			j.find(r.category, quarantine.Hostile, int(h.from), int(h.to))
+		case h.deep, j.s.Kind == quarantine.KindName, j.s.Kind == quarantine.KindTitle, j.s.Kind == quarantine.KindValue && j.place != exampleValue:
+			j.find(r.category, quarantine.Suspect, int(h.from), int(h.to)) // not even a little of it belongs there
+		default:
+			j.spots = append(j.spots, spot{h, j.at})
+		}
+	}
+	j.passed += int32(j.words) + 1
+}
+
+// weigh counts what was kept.
+func (j *judge) weigh() {
+	slices.SortStableFunc(j.spots, func(a, b spot) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.pos, b.pos))
+	})
+	var last *spot
+	var first map[string]string // group of the first weak hit, by item
+	for i := range j.spots {
+		s := &j.spots[i]
+		if j.set[s.at].Kind.Returned() {
+			last = j.beside(s, last)
 			continue
 		}
-		together := last != nil && last.rule != h.rule && h.pos-last.pos <= near
-		switch {
-		case together && (r.strong || rules[last.rule].strong):
-			j.find(r.category, quarantine.Hostile, int(h.from), int(h.to))
-		case r.strong || together:
-			j.find(r.category, quarantine.Suspect, int(h.from), int(h.to))
-		}
-		if last == nil || last.rule != h.rule || h.pos-last.pos > near {
-			last = h
-		}
-	}
-}
-
-// weak remembers a weak hit, or counts it at once where not even a little of
-// such wording belongs.
-func (j *judge) weak(h *hit) {
-	switch j.kind {
-	case quarantine.KindName, quarantine.KindTitle, quarantine.KindValue:
-		j.find(rules[h.rule].category, quarantine.Suspect, int(h.from), int(h.to))
-	default:
-		j.spots = append(j.spots, spot{*h, j.path, j.at})
-	}
-}
-
-// weigh counts the weak hits, item by item: two honest tools with one each are
-// two honest tools.
-func (j *judge) weigh() {
-	first := map[string]string{}
-	for _, s := range j.spots {
-		group, item := rules[s.rule].together(), itemOf(s.path)
+		group, item := rules[s.rule].together(), itemOf(j.set[s.at].Path)
 		if g, ok := first[item]; !ok {
+			if first == nil {
+				first = map[string]string{}
+			}
 			first[item] = group
 		} else if g != group {
-			j.path, j.at = s.path, s.at
-			j.find(rules[s.rule].category, quarantine.Suspect, int(s.from), int(s.to))
+			j.findAt(s.at, rules[s.rule].category, quarantine.Suspect, int(s.from), int(s.to))
 		}
 	}
+}
+
+// beside judges a hit in returned text by the one before, and returns the one to
+// hold the next against.
+func (j *judge) beside(s, last *spot) *spot {
+	r := &rules[s.rule]
+	together := last != nil && last.rule != s.rule && s.pos-last.pos <= near
+	switch {
+	case together && (r.strong || rules[last.rule].strong):
+		j.findAt(s.at, r.category, quarantine.Hostile, int(s.from), int(s.to))
+	case r.strong || together:
+		j.findAt(s.at, r.category, quarantine.Suspect, int(s.from), int(s.to))
+	}
+	if last == nil || last.rule != s.rule || s.pos-last.pos > near {
+		return s
+	}
+	return last
 }
 
 // itemOf is the item of a path, where a set is of several: their paths begin
@@ -77,81 +97,8 @@ func itemOf(path string) string {
 	switch path[:open] {
 	case "tool", "prompt", "resource", "template", "instructions", "server":
 		if end := strings.Index(path, "]."); end > 0 {
-			return path[:end]
+			return path[:end+1]
 		}
 	}
 	return ""
-}
-
-// padding finds text that is pushed out of sight: behind fifteen empty lines or
-// eighty blanks.
-func (j *judge) padding(text string) {
-	lines, blanks := 0, 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\n':
-			lines++
-			blanks = 0
-		case ' ', '\t', '\r':
-			blanks++
-		default:
-			if lines >= 15 || blanks >= 80 {
-				j.find(quarantine.Padding, quarantine.Suspect, i, len(text))
-				return
-			}
-			lines, blanks = 0, 0
-		}
-	}
-}
-
-// comment finds an HTML comment with words in it: a renderer hides it, a model
-// reads it.
-func (j *judge) comment(text string) {
-	from := strings.Index(text, "<!--")
-	if from < 0 {
-		return
-	}
-	end := strings.Index(text[from:], "-->")
-	if end < 0 {
-		end = len(text) - from
-	}
-	if len(strings.Fields(text[from:from+end])) > 3 {
-		j.find(quarantine.Invisible, quarantine.Suspect, from, from+end)
-	}
-}
-
-// reference finds a schema that is to be fetched from somewhere. References are
-// never followed, so cycles cost nothing.
-func (j *judge) reference(text string) {
-	for _, k := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
-		if j.path == k || strings.HasSuffix(j.path, "."+k) {
-			if !strings.HasPrefix(text, "#") && !j.ids[text] {
-				j.find(quarantine.Reference, quarantine.Suspect, 0, len(text))
-			}
-			return
-		}
-	}
-}
-
-// misplaced finds sentences where a name, a title or a value belongs.
-func (j *judge) misplaced(text string) {
-	orders := 0
-	for _, t := range j.reader.tokens {
-		if t.class&(cMust|cAlways|cBefore|cIgnore|cNot|cYou|cInstead|cWithout|cTell) != 0 {
-			orders++
-		}
-	}
-	words := int(j.reader.pos)
-	bad := false
-	switch j.kind {
-	case quarantine.KindName:
-		bad = len(text) > 128 || words > 8 && orders >= 2 || strings.Count(text, " ") >= 8
-	case quarantine.KindTitle:
-		bad = words > 10 && orders >= 2 || words > 30
-	case quarantine.KindValue:
-		bad = words > 8 && orders >= 2
-	}
-	if bad {
-		j.find(quarantine.Prose, quarantine.Suspect, 0, len(text))
-	}
 }

@@ -111,28 +111,16 @@ var dictionary = map[class]string{
 	cMsg:      "message messages",
 }
 
-// A word is what the dictionary knows.
+// words are what the dictionary knows.
 var words = func() map[string]class {
 	m := map[string]class{}
 	for c, list := range dictionary {
 		for w := range strings.FieldsSeq(list) {
 			m[w] |= c
-			if len(w) >= 5 { // the oldest disguise: thirteen letters further
-				m[rot13(w)] |= c
-			}
 		}
 	}
 	return m
 }()
-
-func rot13(w string) string {
-	return strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' {
-			return 'a' + (c-'a'+13)%26
-		}
-		return c
-	}, w)
-}
 
 // tagWords are what stands in a pseudo tag.
 var tagWords = map[string]bool{

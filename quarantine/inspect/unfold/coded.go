@@ -121,12 +121,16 @@ func (u *unfolder) decoded(v *View, l Layer, b []byte, from, to int) bool {
 	if !ok {
 		return false
 	}
-	if n >= leastWords && to-from >= leastCoded && (!u.opt.Returned || v.Depth > 0) {
+	if n >= leastWords && to-from >= leastCoded && (!u.opt.Returned || v.seen&disguising != 0) {
 		u.sign(v, Coded, l, from, to, n)
 	}
 	u.show(v, hidden{l, string(b), at(from, to)})
 	return true
 }
+
+// disguising are the layers in which another one has no honest use, even in what
+// is returned: addresses carry base64 in percent signs, files carry base64.
+const disguising = 1<<Tags | 1<<Variation | 1<<Base64 | 1<<Hex | 1<<Binary | 1<<Rot13
 
 // leastCoded is how long an encoded text is that is more than an example of the
 // encoding.

@@ -1,0 +1,142 @@
+package inspect
+
+import (
+	"github.com/pratique-dev/pratique/quarantine"
+	"github.com/pratique-dev/pratique/quarantine/inspect/model"
+	"github.com/pratique-dev/pratique/quarantine/inspect/unfold"
+)
+
+// A judge looks at one batch. It is reused, but for the findings, which it gives
+// away.
+type judge struct {
+	set      []quarantine.Specimen
+	model    *model.Model // nil: not asked
+	verdict  quarantine.Verdict
+	findings []quarantine.Finding
+	worst    []quarantine.Verdict // by specimen; the zero value: nothing found
+
+	// the specimen that is looked at
+	at       int
+	s        *quarantine.Specimen
+	place    place
+	returned bool
+	whole    bool // the view of all of it is yet to come
+	words    int  // of that
+	hits     []hit
+	parts    []model.Hit
+
+	reader reader
+	sub    reader // of views inside
+	tail   seam   // the end of the specimen before
+	item   item   // the item that the specimens are of
+	spots  []spot // hits that are weighed at the end
+	passed int32  // words of the specimens before
+	ids    map[string]bool
+	names  map[string]string // of tools, by their shape
+	emit   func(*unfold.View)
+}
+
+func newJudge() *judge {
+	j := &judge{}
+	j.emit = j.view
+	return j
+}
+
+func (j *judge) begin(set []quarantine.Specimen) {
+	j.set, j.model, j.verdict, j.findings, j.ids, j.names = set, nil, quarantine.Clear, nil, nil, nil
+	if cap(j.worst) < len(set) {
+		j.worst = make([]quarantine.Verdict, len(set))
+	}
+	j.worst = j.worst[:len(set)]
+	clear(j.worst)
+	j.spots, j.passed = j.spots[:0], 0
+	j.tail.forget()
+	j.item = item{}
+	j.references()
+}
+
+// release gives the judge back without the texts it saw.
+func (j *judge) release() {
+	const most = 1 << 16 // tokens and hits that are worth keeping the memory for
+	if cap(j.reader.tokens) > most || cap(j.sub.tokens) > most || cap(j.hits) > most || cap(j.spots) > most || cap(j.worst) > most {
+		return
+	}
+	j.set, j.s, j.model, j.findings, j.ids, j.names, j.item = nil, nil, nil, nil, nil, nil, item{}
+	j.reader.text, j.sub.text = "", ""
+	judges.Put(j)
+}
+
+// find adds a finding in bytes [from, to) of the specimen.
+func (j *judge) find(c quarantine.Category, v quarantine.Verdict, from, to int) {
+	j.findAt(j.at, c, v, from, to)
+}
+
+func (j *judge) findAt(at int, c quarantine.Category, v quarantine.Verdict, from, to int) {
+	j.verdict = quarantine.Worse(j.verdict, v)
+	j.worst[at] = quarantine.Worse(j.worst[at], v)
+	f := quarantine.Finding{Category: c, Verdict: v, Path: j.set[at].Path, At: at, Span: quarantine.Span{From: from, To: to}}
+	if n := len(j.findings); n > 0 && j.findings[n-1] == f {
+		return // one view of a text often says what another says
+	}
+	if len(j.findings) < MaxFindings {
+		j.findings = append(j.findings, f)
+	}
+}
+
+// specimen looks at one specimen.
+func (j *judge) specimen(at int) {
+	s := &j.set[at]
+	j.at, j.s, j.returned, j.whole = at, s, s.Kind.Returned(), true
+	j.place = placeOf(s)
+	j.hits = j.hits[:0]
+	j.turn(s)
+	signs := unfold.Unfold(s.Text, unfold.Options{Returned: j.returned, Name: s.Kind == quarantine.KindName}, j.emit)
+	for _, g := range signs {
+		j.sign(g)
+	}
+	j.layout()
+	j.settle()
+}
+
+// view reads one view of the specimen: the whole text first.
+func (j *judge) view(v *unfold.View) {
+	r := &j.reader
+	if !j.whole {
+		r = &j.sub
+	}
+	r.read(v.Text, j.s.Kind == quarantine.KindName)
+	if j.whole {
+		j.seam(v)
+	}
+	n := len(j.hits)
+	j.hits = match(r.tokens, j.hits)
+	for i := n; i < len(j.hits); i++ {
+		h := &j.hits[i]
+		from, to := v.Origin(int(h.from), int(h.to))
+		h.from, h.to, h.deep = int32(from), int32(to), v.Depth > 0
+	}
+	if j.whole {
+		j.whole, j.words = false, int(r.pos)
+		j.structure(v)
+	}
+	j.links(v)
+	j.learned(v)
+}
+
+// learned asks the model about a view.
+func (j *judge) learned(v *unfold.View) {
+	if j.model == nil {
+		return
+	}
+	j.parts = j.model.Suspects(model.PlaceOf(j.s.Kind), v.Text, j.parts[:0])
+	for _, p := range j.parts {
+		from, to := v.Origin(p.From, p.To)
+		j.find(quarantine.Learned, quarantine.Suspect, from, to)
+	}
+}
+
+// finish weighs what only the whole batch shows.
+func (j *judge) finish() {
+	j.endItem()
+	j.weigh()
+}
