@@ -20,11 +20,13 @@ import (
 
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/inspect/opinion"
+	"github.com/pratique-dev/pratique/quarantine/warden"
 )
 
-// TestMain has a proxy in the environment that leads nowhere, and is the command
-// that some tests configure.
+// TestMain has a proxy in the environment that leads nowhere; this program is also
+// the inspector's child, and the command that some tests configure.
 func TestMain(m *testing.M) {
+	warden.Hook()
 	if len(os.Args) > 2 && os.Args[1] == "judge" {
 		judgeMain(os.Args[2], os.Args[3:])
 		return
@@ -130,6 +132,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	_ = json.Unmarshal(r.raw, &r.body)
 	right, probe := r.isProbe()
 	f.mu.Lock()
+	other, mine := f.other, f.probe
 	if probe {
 		f.probes++
 	} else {
@@ -137,12 +140,12 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	}
 	f.mu.Unlock()
 	switch {
-	case probe && f.probe != nil:
-		f.probe(w, r)
+	case probe && mine != nil:
+		mine(w, r)
 	case probe:
 		answer(w, right)
 	default:
-		f.other(w, r)
+		other(w, r)
 	}
 }
 
