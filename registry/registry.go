@@ -22,6 +22,8 @@ var (
 	ErrNotFound        = errors.New("no such record")                                               // give up
 	ErrNotOwner        = errors.New("only the tool's registrant may do this")                       // give up
 	ErrNotOperator     = errors.New("only an operator may do this")                                 // give up
+	ErrNotObserver     = errors.New("only an observer that an operator enrolled may do this")       // give up
+	ErrOwnTool         = errors.New("nobody observes a tool of their own")                          // give up
 	ErrAction          = errors.New("the handle does not carry this action")                        // use another handle
 	ErrStaleGeneration = errors.New("the handle is of an earlier generation of this tool")          // renew the handle
 	ErrStaleBase       = errors.New("base is not the digest of the tool's current version")         // read the tool again
@@ -90,9 +92,12 @@ type Quotas struct {
 	DelegationsTool  int // live delegations of one tool
 	ContestsPerName  int // recorded contests of one name
 	PrincipalsOrigin int // principals enrolled for one origin
+	ReviewsTool      int // open reviews of one tool
+	Observations     int // of one observer per hour
 }
 
 // DefaultQuotas are the quotas of a registry that names none.
 func DefaultQuotas() Quotas {
-	return Quotas{NamesPerOrigin: 2000, ToolsPerOwner: 50_000, Overwrites: 600, DelegationsTool: 64, ContestsPerName: 16, PrincipalsOrigin: 256}
+	return Quotas{NamesPerOrigin: 2000, ToolsPerOwner: 50_000, Overwrites: 600, DelegationsTool: 64, ContestsPerName: 16, PrincipalsOrigin: 256,
+		ReviewsTool: 64, Observations: 600}
 }

@@ -49,6 +49,7 @@ type Principal struct {
 	Enrolled  []Enrolment
 	Created   int64 // milliseconds since the epoch
 	Operator  bool
+	Observer  bool // an operator enrolled it as one
 	Condemned bool
 	Moved     credentials.PrincipalID // where recovery moved its tools, or empty
 }

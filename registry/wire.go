@@ -25,6 +25,7 @@ type PrincipalView struct {
 	Recovery  credentials.KeyID       `json:"recovery,omitzero"` // thumbprint of the recovery key
 	Enrolled  []string                `json:"enrolled"`          // origins for which an operator enrolled it
 	Operator  bool                    `json:"operator,omitzero"`
+	Observer  bool                    `json:"observer,omitzero"` // may report what it saw tools do
 	Condemned bool                    `json:"condemned,omitzero"`
 	Tools     int                     `json:"tools"` // live tools it owns
 	Created   time.Time               `json:"created"`

@@ -79,7 +79,14 @@ type folded struct {
 	head     uint64
 	seen     uint64 // of what was observed
 	standing labels.Standing
-	until    int64 // seconds since the epoch: when an attested standing ends; 0: none does
+	until    int64 // seconds since the epoch: when an attested standing or a consistent content ends; 0: none does
+}
+
+// ends says that something ends at a time, 0 for never.
+func (f *folded) ends(at int64) {
+	if at != 0 && (f.until == 0 || at < f.until) {
+		f.until = at
+	}
 }
 
 func newKeeper(o Options) *Keeper {

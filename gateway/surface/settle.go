@@ -157,8 +157,9 @@ func (k *Keeper) weigh(in *gate.Input) (f folded, err error) {
 		}
 		if row != nil {
 			in.Registered[name] = row
-			if row.Attested != 0 && (f.until == 0 || row.Attested < f.until) {
-				f.until = row.Attested
+			f.ends(row.Attested)
+			if row.Content == labels.Consistent {
+				f.ends(row.Until)
 			}
 		}
 	}

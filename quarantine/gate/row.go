@@ -23,6 +23,7 @@ type Row struct {
 	Gen, Ver uint64
 	Seq      uint64 // ledger index of the event that last moved standing, content or version
 	Attested int64  // seconds since the epoch until which an attested standing holds; 0: no end
+	Until    int64  // seconds since the epoch until which a consistent content holds
 	Standing labels.Standing
 	Content  labels.Content
 	Withheld bool // the origin's topology covers no such name: not shown
@@ -38,11 +39,20 @@ func (r *Row) StandingAt(now time.Time) labels.Standing {
 	return r.Standing
 }
 
+// ContentAt is the content at a time: what was consistent falls back to inspected
+// when it was not seen for long.
+func (r *Row) ContentAt(now time.Time) labels.Content {
+	if r.Content == labels.Consistent && now.Unix() >= r.Until {
+		return labels.Inspected
+	}
+	return r.Content
+}
+
 // Tier is the label's tier at a time; that of a tool that is gone, or that its
 // origin's topology does not cover, is Red.
 func (r *Row) Tier(now time.Time) labels.Tier {
 	if r == nil || !r.Live || r.Withheld {
 		return labels.Red
 	}
-	return labels.Synthesize(r.StandingAt(now), r.Content)
+	return labels.Synthesize(r.StandingAt(now), r.ContentAt(now))
 }

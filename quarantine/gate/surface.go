@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -82,7 +83,7 @@ type Entry struct {
 
 // Tier is the tier of the entry's label at a time.
 func (e *Entry) Tier(now time.Time) labels.Tier {
-	r := Row{Live: true, Standing: e.Standing, Content: e.Content, Attested: e.Attested}
+	r := Row{Live: true, Standing: e.Standing, Content: e.Content, Until: math.MaxInt64, Attested: e.Attested} // the content is as of the surface
 	return r.Tier(now)
 }
 
@@ -263,9 +264,9 @@ func (in *Input) content(e *Entry, row *Row) labels.Content {
 	switch {
 	case row == nil:
 	case e.Verdict == quarantine.Clear:
-		c = row.Content
+		c = row.ContentAt(in.Now)
 	default:
-		c = min(c, row.Content)
+		c = min(c, row.ContentAt(in.Now))
 	}
 	if in.Observed == nil {
 		return c

@@ -68,6 +68,10 @@ func (t *Txn) apply(index uint64, e *registry.Event) error {
 		return t.applySecured(e)
 	case registry.PrincipalCondemned, registry.OriginCondemned, registry.ToolCondemned, registry.ToolReleased:
 		return t.applyJudgement(index, e)
+	case registry.ToolInspected, registry.ToolObserved:
+		return t.applyConduct(index, e)
+	case registry.ObserverEnrolled, registry.ObserverDismissed:
+		return t.applyObserver(e)
 	case registry.HandleRevoked, registry.DelegationCreated, registry.DelegationRevoked:
 		return t.applyHandle(e)
 	case registry.ToolContested:

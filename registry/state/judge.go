@@ -60,6 +60,10 @@ func (t *Txn) judgeTool(index uint64, e *registry.Event, d *registry.ReasonData)
 	} else {
 		x.Condemned, x.Content = false, labels.Inspected
 	}
+	x.Until = 0
+	if err := t.endReviews(d.Tool); err != nil {
+		return err
+	}
 	return t.storeTool(old, x)
 }
 

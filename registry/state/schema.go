@@ -25,6 +25,7 @@ const (
 	tableKeys        = "keys"
 	tableLowered     = "lowered"
 	tableAnchors     = "anchors"
+	tableReviews     = "reviews"
 )
 
 // index is an indexer without reflection. key returns nil where the record has
@@ -64,6 +65,7 @@ func schema() *memdb.DBSchema {
 	for _, t := range []*memdb.TableSchema{
 		toolsTable(), principalsTable(), originsTable(), holdingsTable(), delegationsTable(),
 		spentTable(), transfersTable(), agentsTable(), contestsTable(), keysTable(), loweredTable(), anchorsTable(),
+		reviewsTable(),
 	} {
 		s.Tables[t.Name] = t
 	}
@@ -170,6 +172,11 @@ func loweredTable() *memdb.TableSchema {
 // Anchors: by spool, the latest of each.
 func anchorsTable() *memdb.TableSchema {
 	return table(tableAnchors, id(func(a *registry.AnchorData) []byte { return []byte(a.Spool) }))
+}
+
+// Reviews: by tool and observer, one of each.
+func reviewsTable() *memdb.TableSchema {
+	return table(tableReviews, id(func(r *registry.Review) []byte { return reviewKey(r.Tool, r.By) }))
 }
 
 // Origin is what the log says of one origin.

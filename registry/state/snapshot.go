@@ -18,7 +18,7 @@ import (
 // one. The caller folds the whole log instead.
 var ErrSnapshot = errors.New("state: not a usable snapshot")
 
-const snapshotMagic = "pratique/snapshot/v2\n"
+const snapshotMagic = "pratique/snapshot/v3\n"
 
 // maxSnapshotRecord bounds one record, so that a damaged length costs nothing.
 const maxSnapshotRecord = 4 << 20
@@ -42,6 +42,7 @@ func (v *View) WriteSnapshot(w io.Writer) error {
 	writeTable[registry.Key](s, v, tableKeys)
 	writeTable[labels.Lower](s, v, tableLowered)
 	writeTable[registry.AnchorData](s, v, tableAnchors)
+	writeTable[registry.Review](s, v, tableReviews)
 	s.commands(v.commands)
 	if s.err != nil {
 		return s.err
@@ -141,6 +142,7 @@ func ReadSnapshot(r io.Reader) (*DB, error) {
 		func() error { return readTable[registry.Key](s, tx, tableKeys) },
 		func() error { return readTable[labels.Lower](s, tx, tableLowered) },
 		func() error { return readTable[registry.AnchorData](s, tx, tableAnchors) },
+		func() error { return readTable[registry.Review](s, tx, tableReviews) },
 		func() error { return s.commands(tx) },
 	} {
 		if err := load(); err != nil {

@@ -102,8 +102,12 @@ func (t *Txn) applyOverwritten(index uint64, e *registry.Event, old *registry.To
 	x := touched(old, index, e)
 	x.Digest, x.Ver, x.Seq = d.Mdg, d.Ver, index
 	x.Publisher = t.internKey(e.By)
+	x.Until = 0
 	if !x.Condemned {
 		x.Content = labels.Uninspected // what was judged was the version before
+	}
+	if err := t.endReviews(d.ID); err != nil {
+		return err
 	}
 	return t.storeTool(old, x)
 }
@@ -121,6 +125,9 @@ func (t *Txn) applyRevoked(index uint64, e *registry.Event, old *registry.Tool, 
 	}
 	t.hold(old.Owner, old.Origin, -1)
 	if err := t.endDelegations(d.ID); err != nil {
+		return err
+	}
+	if err := t.endReviews(d.ID); err != nil {
 		return err
 	}
 	return t.storeTool(old, x)
@@ -176,9 +183,12 @@ func (t *Txn) applyMove(index uint64, e *registry.Event, old *registry.Tool, d *
 func (t *Txn) moveTool(index uint64, e *registry.Event, old *registry.Tool, to credentials.KeyID, gen uint64) error {
 	x := touched(old, index, e)
 	x.Owner, x.Gen, x.Seq, x.Reset = t.internKey(to), gen, index, index
-	x.Publisher = x.Owner
+	x.Publisher, x.Until = x.Owner, 0
 	if !x.Condemned {
 		x.Content = labels.Uninspected
+	}
+	if err := t.endReviews(x.Row.Tool); err != nil {
+		return err
 	}
 	if old.Live {
 		t.hold(old.Owner, old.Origin, -1)

@@ -55,7 +55,7 @@ func (t *Txn) weigh(x *registry.Tool) {
 	}
 	x.Standing, x.Withheld = w.Standing, w.Withheld
 	if x.Condemned {
-		x.Content = labels.Violated
+		x.Content, x.Until = labels.Violated, 0
 	}
 }
 

@@ -68,9 +68,13 @@ func (w *Writer) Do(ctx context.Context, cmd registry.Command) (registry.Outcome
 func takesAway(events []registry.Event) bool {
 	for i := range events {
 		switch events[i].Type {
-		case registry.PrincipalCreated, registry.PrincipalEnrolled, registry.OperatorEnrolled,
+		case registry.PrincipalCreated, registry.PrincipalEnrolled, registry.OperatorEnrolled, registry.ObserverEnrolled,
 			registry.AgentCreated, registry.ToolRegistered, registry.ToolContested, registry.ToolReleased,
 			registry.DelegationCreated:
+		case registry.ToolInspected, registry.ToolObserved:
+			if lowers(&events[i]) {
+				return true
+			}
 		default:
 			return true
 		}

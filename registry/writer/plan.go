@@ -57,6 +57,8 @@ func (p *plan) decide(cmd registry.Command) error {
 		return p.enrolPrincipal(c)
 	case *registry.RecoverPrincipal:
 		return p.recoverPrincipal(c)
+	case *registry.ReportTool:
+		return p.reportTool(c)
 	}
 	return p.decideOperator(cmd)
 }
@@ -73,6 +75,14 @@ func (p *plan) decideOperator(cmd registry.Command) error {
 		return p.createAgent(c)
 	case *registry.RevokeAgent:
 		return p.revokeAgent(c)
+	case *registry.EnrolObserver:
+		return p.observer(c.Caller, c.Principal, true)
+	case *registry.DismissObserver:
+		return p.observer(c.Caller, c.Principal, false)
+	case *registry.RecordInspection:
+		return p.recordInspection(c)
+	case *registry.RecordConduct:
+		return p.recordConduct(c)
 	case *registry.RecordTopology:
 		return p.recordTopology(c)
 	case *registry.RecordKeys:
@@ -182,14 +192,14 @@ func (p *plan) known(k credentials.KeyID, jwk []byte) (*registry.Principal, erro
 	return nil, p.add(registry.PrincipalCreated, registry.PrincipalData{ID: k.Principal(), JWK: jwk})
 }
 
-// rates bounds how often one tool changes, so that re-registration of
-// near-copies makes no oracle of the labels (RULES.md 22). It is this
-// process's memory, not the log's.
-type rates map[credentials.ToolID]*rate.Limiter
+// rates bounds how often one tool changes, and one observer speaks, so that
+// re-registration of near-copies makes no oracle of the labels (RULES.md 22). It
+// is this process's memory, not the log's; keys are ids.
+type rates map[string]*rate.Limiter
 
 const ratesKept = 1 << 14
 
-func (r rates) allow(t credentials.ToolID, perHour int, now time.Time) bool {
+func (r rates) allow(t string, perHour int, now time.Time) bool {
 	if perHour <= 0 {
 		return false
 	}

@@ -171,7 +171,7 @@ func (p *plan) replace(c *registry.Replace) error {
 	if c.Item.Digest == t.Digest {
 		return registry.ErrUnchanged
 	}
-	if !p.rate.allow(t.Row.Tool, p.quotas.Overwrites, p.now) {
+	if !p.rate.allow(string(t.Row.Tool), p.quotas.Overwrites, p.now) {
 		return fmt.Errorf("%w: overwrites of one tool per hour", registry.ErrTooMany)
 	}
 	d := next(t)
