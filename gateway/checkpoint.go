@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -63,6 +64,7 @@ type ruling struct {
 	report  quarantine.Report
 	marker  string // of what is marked
 	unread  bool   // it could not be taken apart
+	barred  bool   // whatever it says
 }
 
 // word says in an entry what was done, empty for what is clear.
@@ -77,9 +79,11 @@ type judged struct {
 	err     error
 }
 
-// whole tells whether no part of it can be told apart as clear.
+// whole tells whether no part of it can be told apart as clear: it is hostile, or
+// not all of it was looked at with every stage.
 func (j *judged) whole() bool {
-	return j.verdict != quarantine.Suspect || j.report.Partial || j.joint
+	return j.verdict != quarantine.Suspect || j.report.Partial || j.joint ||
+		slices.ContainsFunc(j.report.Findings, func(f quarantine.Finding) bool { return f.Category == quarantine.Late })
 }
 
 // rule says what becomes of something that the upstream sent, in a call or, with
@@ -88,22 +92,21 @@ func (s *Session) rule(ctx context.Context, c *call, x sent) ruling {
 	ctx, cancel := context.WithTimeout(ctx, s.g.o.Limits.Inspect)
 	defer cancel()
 	j := s.inspect(ctx, c, &x)
-	r := ruling{value: x.raw, verdict: j.verdict, report: j.report, unread: j.err != nil}
-	barred := s.barred(c)
+	r := ruling{value: x.raw, verdict: j.verdict, report: j.report, unread: j.err != nil, barred: s.barred(c)}
 	switch {
-	case j.verdict == quarantine.Clear && !barred:
+	case j.verdict == quarantine.Clear && !r.barred:
 		r.way = passed
 		x.stream.said(j.set)
 	case s.watches():
 		r.way = loose
-		if !barred && !j.whole() && s.results(c) != policy.Hold {
+		if !r.barred && !j.whole() && s.results(c) != policy.Hold {
 			r.would = without
 		}
 	case s.g.o.Holds != nil && s.g.o.Holds.Released(s.subject(c, &x)):
 		r.way = released
-	case barred || j.whole():
+	case r.barred || j.whole():
 		x.stream.over(j.joint)
-	case s.results(c) == policy.Mark && c.labels(x.form):
+	case s.results(c) == policy.Mark && c.labels(x.form) && !asks(x.raw):
 		s.mark(&r, &x, &j)
 	case s.results(c) != policy.Hold:
 		s.cutOut(ctx, c, &r, x, j)
@@ -142,10 +145,17 @@ func (s *Session) judge(ctx context.Context, c *call, set []quarantine.Specimen)
 		b.Depth = quarantine.Deterministic
 	}
 	r := s.g.o.Inspector.Inspect(ctx, b)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || r.Partial {
 		r.Verdict = quarantine.Worse(r.Verdict, quarantine.Missing)
 	}
 	return r
+}
+
+// asks tells whether a result holds questions, which are judged as such: a person
+// who reads one knows nothing of marks.
+func asks(result jsontext.Value) bool {
+	t, _ := mcp.GetString(result, "resultType")
+	return t == mcp.ResultInputRequired
 }
 
 // tier is that of the verified label that the call was decided on; Yellow where

@@ -323,7 +323,8 @@ func TestDepthByTier(t *testing.T) {
 		standing = labels.Vetoed // while it is open
 		return mcp.Answer(x.Frame.ID, jsontext.Value(`{"content":[{"type":"text","text":"fine"}]}`)), nil
 	}
-	if a := run(s); reason(a) != "result_held" || strings.Contains(string(a.Bytes()), "fine") {
+	a := run(s)
+	if rule, _ := mcp.GetString(a.Result, "structuredContent", "rule"); reason(a) != "result_held" || rule != "label" || strings.Contains(string(a.Bytes()), "fine") {
 		t.Errorf("red: %s", a.Bytes())
 	}
 	if hold, content, e := heldBack(t, h, v); !strings.Contains(content, "fine") || hold.Verdict != quarantine.Clear || e.Outcome != registry.OutcomeHeld {
@@ -338,6 +339,34 @@ func TestDepthByTier(t *testing.T) {
 	v.condemned[item.Ver] = true
 	if a := run(s); reason(a) != "result_held" {
 		t.Errorf("condemned: %s", a.Bytes())
+	}
+}
+
+// Whatever an inspector says of a stage that did not run, nothing passes by it.
+func TestUnendedInspectionHolds(t *testing.T) {
+	u := newServer(tool("it"))
+	in := &switched{}
+	h := newHouse(t, u, policy.Personal, func(o *Options) {
+		in.Inspector = o.Inspector
+		o.Inspector = in
+	})
+	s := h.shown(newPerson())
+	place := quarantine.Finding{Verdict: quarantine.Suspect, Path: "content", Span: quarantine.Span{From: 0, To: 1}}
+	late := place
+	late.Category = quarantine.Late
+	for name, r := range map[string]quarantine.Report{
+		"clear, in part":   {Verdict: quarantine.Clear, Partial: true},
+		"suspect, in part": {Verdict: quarantine.Suspect, Partial: true, Findings: []quarantine.Finding{place}},
+		"late":             {Verdict: quarantine.Suspect, Findings: []quarantine.Finding{late}},
+		"of no place":      {Verdict: quarantine.Suspect},
+		"of another place": {Verdict: quarantine.Suspect, Findings: []quarantine.Finding{place}},
+		"no verdict":       {},
+		"unknown verdict":  {Verdict: 99},
+	} {
+		in.set(func(context.Context) quarantine.Report { return r })
+		if a := run(s); reason(a) != "result_held" {
+			t.Errorf("%s: %s", name, a.Bytes())
+		}
 	}
 }
 

@@ -63,6 +63,7 @@ func (s *Session) receive(c *call, f mcp.Frame) {
 	if m.Upstream != mcp.Passed {
 		return // ends here
 	}
+	defer s.stream.turn()()
 	x := sent{form: holds.FormMessage, method: f.Method, raw: f.Params, stream: &s.stream}
 	r := s.rule(s.ctx, c, x)
 	if r.way != passed && r.way != released {

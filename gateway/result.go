@@ -132,8 +132,11 @@ func (c *call) hold(w *recorded, reason policy.Reason, v *ruling, x *sent, a mcp
 	e.Hold = c.s.keep(c, x, v, reason)
 	c.finish(w, e, rawOf(x))
 	r := refusal{reason: reason, rule: "inspector", invoked: true, ref: c.ref, origins: []string{c.s.g.place.Origin.String()}}
-	if reason != policy.ResultHeld {
+	switch {
+	case reason != policy.ResultHeld:
 		r.rule = "gate"
+	case v.barred:
+		r.rule = "label"
 	}
 	if a.Shape == mcp.Failure {
 		return mcp.Fail(c.f.ID, r.code(), r.sentence(), r.object()) // an error stays one

@@ -16,9 +16,16 @@ const maxTail = 2 << 10
 // the agent reads them as one text, so they are judged as one too (RULES.md 35). A
 // nil stream is no stream.
 type stream struct {
-	mu    sync.Mutex
-	lines string // what was said, one text a line
-	run   string // and without anything in between, as of a text that was cut anywhere
+	mu    sync.Mutex // held from when a message is judged until it is passed on: agents hear them in the order in which they were judged together; owns what follows
+	lines string     // what was said, one text a line
+	run   string     // and without anything in between, as of a text that was cut anywhere
+}
+
+// turn waits until no other message is judged; what it returns ends the turn. The
+// methods below are called in one.
+func (t *stream) turn() (end func()) {
+	t.mu.Lock()
+	return t.mu.Unlock
 }
 
 // words are the texts that a message adds, one a line.
@@ -40,16 +47,13 @@ func (t *stream) joined(set []quarantine.Specimen) []quarantine.Specimen {
 	if t == nil {
 		return nil
 	}
-	t.mu.Lock()
-	lines, run := t.lines, t.run
-	t.mu.Unlock()
-	text := words(set)
-	if lines == "" || text == "" {
+	text := first(words(set)) // all of it is judged alone
+	if t.lines == "" || text == "" {
 		return nil
 	}
 	return []quarantine.Specimen{
-		{Path: "stream", Kind: quarantine.KindMessage, Text: lines + "\n" + text},
-		{Path: "stream", Kind: quarantine.KindMessage, Text: run + text},
+		{Path: "stream", Kind: quarantine.KindMessage, Text: t.lines + "\n" + text},
+		{Path: "stream", Kind: quarantine.KindMessage, Text: t.run + text},
 	}
 }
 
@@ -62,9 +66,16 @@ func (t *stream) said(set []quarantine.Specimen) {
 	if text == "" {
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.lines, t.run = last(t.lines+"\n"+text), last(t.run+text)
+}
+
+// first is the beginning of a text, as much as is kept of one.
+func first(s string) string {
+	n := min(len(s), maxTail)
+	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // last is the end of a text, as far as it is kept.
@@ -82,7 +93,5 @@ func (t *stream) over(joint bool) {
 	if t == nil || !joint {
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.lines, t.run = "", ""
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -137,6 +138,26 @@ func TestMessageStreamsAreJudgedJoined(t *testing.T) {
 	if next := messages(t, h, s, logged("ECT")); first[0] == "" || next[0] != "" {
 		t.Errorf("%q, %q", first, next)
 	}
+	// Two at once are judged one after the other.
+	p := newPerson()
+	h.u.do = func(_ context.Context, _ *wire, x Exchange) (mcp.Frame, error) {
+		var both sync.WaitGroup
+		both.Go(func() { x.Receive(logged("SUSP")) })
+		both.Go(func() { x.Receive(logged("ECT\nSUSP")) })
+		both.Go(func() { x.Receive(logged("ECT")) })
+		both.Wait()
+		return mcp.Answer(x.Frame.ID, jsontext.Value(`{"content":[]}`)), nil
+	}
+	s = h.shown(p)
+	s.Handle(ctx, ask(methodCall, `{"name":"it"}`), p)
+	all := ""
+	for _, f := range p.heard {
+		d, _ := mcp.GetString(f.Params, "data")
+		all += d
+	}
+	if strings.Contains(all, "SUSPECT") || all == "" {
+		t.Errorf("at once: %q", all)
+	}
 	other := h.open("second", newPerson())
 	other.Handle(ctx, ask(methodTools, ""), newPerson())
 	if got := messages(t, h, other, logged("ECT")); got[0] == "" {
@@ -212,6 +233,15 @@ func TestInputRequestsAreCut(t *testing.T) {
 		if a := run(s); !strings.Contains(string(a.Bytes()), "blocked_by_policy") || strings.Contains(string(a.Bytes()), "SUSPECT") || strings.Contains(string(a.Bytes()), "HOSTILE") {
 			t.Errorf("%s: %s", params, a.Bytes())
 		}
+	}
+	rules, err := policy.Load([]byte("rules:\n  - {name: a, allow: [it], results: mark}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.gw.Reload(Reload{Policy: policy.Of(rules)}) // of marks a person who is asked knows nothing
+	u.answer(asks(`{"message":"b c\nSUSPECT","requestedSchema":{"type":"object"}}`))
+	if m, _ := mcp.GetString(run(s).Result, "inputRequests", "q", "params", "message"); !strings.HasPrefix(m, "b c\n[removed by pratique: call_") {
+		t.Errorf("marked: %s", m)
 	}
 	u.answer(strings.Replace(asks(`{"message":"a"}`), `"s"`, `"SUSPECT"`, 1)) // a state is what it is, or nothing
 	if a := run(s); reason(a) != "result_held" {
