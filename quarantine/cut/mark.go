@@ -51,7 +51,11 @@ func Mark(raw jsontext.Value, set []quarantine.Specimen, findings []quarantine.F
 			return nil, ErrPlace
 		}
 		out = append(out, raw[at:t.From]...)
-		if out, err = jsontext.AppendQuote(out, marked(string(text), marker)); err != nil {
+		said, ok := marked(string(text), marker, most-len(out))
+		if !ok {
+			return nil, ErrGrows
+		}
+		if out, err = jsontext.AppendQuote(out, said); err != nil {
 			return nil, ErrPlace
 		}
 		if at = t.To; len(out) > most {
@@ -65,16 +69,20 @@ func Mark(raw jsontext.Value, set []quarantine.Specimen, findings []quarantine.F
 	return out, nil
 }
 
-// marked is a text with its marks; one of a single word has none.
-func marked(text, marker string) string {
+// marked is a text with its marks; one of a single word has none. ok is false where
+// it would be longer than most.
+func marked(text, marker string, most int) (_ string, ok bool) {
 	if strings.IndexFunc(text, unicode.IsSpace) < 0 {
-		return text
+		return text, true
 	}
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/2)
 	b.WriteString(marker)
 	space := false
 	for _, r := range text {
+		if b.Len() > most {
+			return "", false
+		}
 		switch {
 		case r == '\n' || r == '\u2028' || r == '\u2029':
 			b.WriteByte('\n')
@@ -90,5 +98,5 @@ func marked(text, marker string) string {
 			space = false
 		}
 	}
-	return b.String()
+	return b.String(), true
 }
