@@ -190,8 +190,8 @@ func TestMark(t *testing.T) {
 	for name, c := range map[string]struct{ raw, want string }{
 		"words":        {`{"content":[{"type":"text","text":"some BAD  words"}]}`, `{"content":[{"type":"text","text":"^x^some^x^BAD^x^words"}]}`},
 		"lines":        {`{"a":"one BAD\n two\r\n\nthree"}`, `{"a":"^x^one^x^BAD\n^x^two^x^\n^x^\n^x^three"}`},
-		"one word":     {`{"a":"BAD"}`, `{"a":"BAD"}`},
-		"others too":   {`{"a":"BAD", "b" : "of that result"}`, `{"a":"BAD", "b" : "^x^of^x^that^x^result"}`},
+		"one word":     {`{"a":"BAD","b":"fine"}`, `{"a":"^x^BAD","b":"fine"}`},
+		"others too":   {`{"a":"BAD", "b" : "of that result"}`, `{"a":"^x^BAD", "b" : "^x^of^x^that^x^result"}`},
 		"inside":       {`{"a":"{\"x\": \"BAD\\n\"}"}`, `{"a":"^x^{\"x\":^x^\"BAD\\n\"}"}`},
 		"not an uri":   {`{"contents":[{"uri":"x: y","text":"BAD c"}]}`, `{"contents":[{"uri":"x: y","text":"^x^BAD^x^c"}]}`},
 		"not a number": {`{"a":"BAD b","n":1.50}`, `{"a":"^x^BAD^x^b","n":1.50}`},
