@@ -120,7 +120,7 @@ type VersionView struct {
 	Version    uint64             `json:"version"`
 	Digest     credentials.Digest `json:"digest"`
 	Event      EventType          `json:"event"`
-	By         credentials.KeyID  `json:"by"`
+	By         credentials.KeyID  `json:"by,omitzero"` // left out: the service itself
 	Index      uint64             `json:"index"`
 	At         time.Time          `json:"at"`
 }

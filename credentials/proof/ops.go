@@ -12,6 +12,8 @@ const (
 	PrincipalEnrol   Op = "principal.enrol"
 	PrincipalCondemn Op = "principal.condemn"
 	PrincipalRecover Op = "principal.recover"
+	ObserverEnrol    Op = "observer.enrol"
+	ObserverDismiss  Op = "observer.dismiss"
 	AgentCreate      Op = "agent.create"
 	AgentList        Op = "agent.list"
 	AgentRevoke      Op = "agent.revoke"
@@ -22,6 +24,7 @@ const (
 	ToolTransferUndo Op = "tool.transfer_undo"
 	ToolCondemn      Op = "tool.condemn"
 	ToolRelease      Op = "tool.release"
+	ToolReport       Op = "tool.report"
 	HandleRenew      Op = "handle.renew"
 	HandleRevoke     Op = "handle.revoke"
 	HandleRevokeAll  Op = "handle.revoke_all"
@@ -80,6 +83,8 @@ var rules = map[Op]Rule{
 	PrincipalEnrol:   plain,
 	PrincipalCondemn: plain,
 	PrincipalRecover: plainBody,
+	ObserverEnrol:    plain,
+	ObserverDismiss:  plain,
 	AgentCreate:      plainBody,
 	AgentList:        plainRead,
 	AgentRevoke:      plain,
@@ -90,6 +95,7 @@ var rules = map[Op]Rule{
 	ToolTransferUndo: onTool,
 	ToolCondemn:      onTool,
 	ToolRelease:      onTool,
+	ToolReport:       onTool,
 	HandleRenew:      onTool, // the old handle may have expired: the key alone renews
 	HandleRevoke:     held,
 	HandleRevokeAll:  held,

@@ -47,6 +47,11 @@ func changes(v *writer.Snapshot, e *registry.Event, index uint64, now time.Time)
 		if e.Decode(&d) == nil {
 			one(d.Tool)
 		}
+	case registry.ToolInspected, registry.ToolObserved:
+		var d registry.ConductData
+		if e.Decode(&d) == nil {
+			one(d.Tool)
+		}
 	case registry.PrincipalCondemned:
 		var d registry.ReasonData
 		if e.Decode(&d) == nil {

@@ -55,12 +55,14 @@ var (
 type (
 	handleError   struct{ error }
 	acceptError   struct{ error }
+	reportError   struct{ error }
 	topologyError struct{ error }
 	originError   struct{ error }
 )
 
 func (e *handleError) Unwrap() error   { return e.error }
 func (e *acceptError) Unwrap() error   { return e.error }
+func (e *reportError) Unwrap() error   { return e.error }
 func (e *topologyError) Unwrap() error { return e.error }
 func (e *originError) Unwrap() error   { return e.error }
 
@@ -86,6 +88,8 @@ var codes = map[string]code{
 	"use_dpop_nonce":            {401, "The proof needs the nonce that comes with this answer."},
 	"not_owner":                 {403, "Only the tool's registrant may do this."},
 	"not_operator":              {403, "Only an operator may do this."},
+	"not_observer":              {403, "Only an observer that an operator enrolled may do this."},
+	"own_tool":                  {403, "Nobody observes a tool of their own."},
 	"action":                    {403, "The handle does not carry this action."},
 	"wrong_tool":                {403, "The handle is of another tool."},
 	"condemned":                 {403, "The principal, origin or tool is condemned."},
@@ -131,6 +135,7 @@ var codes = map[string]code{
 	"bad_agent":                 {422, "The agent's name or profile is not well formed."},
 	"bad_role":                  {422, "There is no such key role."},
 	"bad_acceptance":            {422, "The recipient's acceptance is not good or not of this transfer."},
+	"bad_observation":           {422, "The observation is not good, or not one of this tool for this registry."},
 	"bad_topology":              {422, "The origin's topology is not good; what was known before stays."},
 	"too_many":                  {429, "Too many requests, or a quota is reached."},
 	"header_too_large":          {431, "The header is larger than 16 KiB."},
@@ -169,6 +174,8 @@ var mappings = []mapping{
 	{registry.ErrNotFound, "not_found", true},
 	{registry.ErrNotOwner, "not_owner", false},
 	{registry.ErrNotOperator, "not_operator", true},
+	{registry.ErrNotObserver, "not_observer", false},
+	{registry.ErrOwnTool, "own_tool", false},
 	{registry.ErrAction, "action", false},
 	{registry.ErrStaleGeneration, "stale_generation", false},
 	{registry.ErrStaleBase, "stale_base", false},
@@ -260,6 +267,9 @@ func classify(err error) (name, detail string) {
 	if e, ok := errors.AsType[*acceptError](err); ok {
 		return "bad_acceptance", e.Error()
 	}
+	if e, ok := errors.AsType[*reportError](err); ok {
+		return "bad_observation", e.Error()
+	}
 	if e, ok := errors.AsType[*topologyError](err); ok {
 		return "bad_topology", e.Error()
 	}
@@ -296,6 +306,7 @@ var remedies = map[string]string{
 	"stale_generation": "Renew the handle with the key alone: POST /v1/tools/{id}/handle.",
 	"stale_base":       "Read the tool again and decide on what it is now.",
 	"use_dpop_nonce":   "Make a new proof with the nonce.",
+	"not_observer":     "Ask an operator to enrol the principal as an observer.",
 	"not_enrolled":     "Ask an operator to enrol the principal for the origin.",
 	"unknown_outcome":  "Send the same request with the same command id again.",
 	"name_taken":       "Choose another name; both claims are shown to the operator.",

@@ -108,7 +108,7 @@ func tierOf(t *registry.Tool, now time.Time) labels.Tier {
 // at first read and kept until the tool's row moves, a key changes or half its
 // life is over.
 func (s *Server) label(t *registry.Tool, now time.Time) (registry.LabelView, error) {
-	k := labelKey{seq: t.Seq, index: t.Index, epoch: s.opt.Signer.Epoch(), tier: tierOf(t, now), standing: t.StandingAt(now)}
+	k := labelKey{seq: t.Seq, index: t.Index, epoch: s.opt.Signer.Epoch(), tier: tierOf(t, now), standing: t.StandingAt(now), content: t.ContentAt(now)}
 	if l, ok := s.signed.get(t.Row.Tool, k, now); ok {
 		return l, nil
 	}
@@ -131,7 +131,8 @@ func (s *Server) label(t *registry.Tool, now time.Time) (registry.LabelView, err
 }
 
 // statement is never good for longer than what it rests on: what a topology
-// attested ends with the topology.
+// attested ends with the topology, and what is consistent when it was not seen for
+// long.
 func (s *Server) statement(t *registry.Tool, k labelKey, now time.Time) (*labels.Statement, error) {
 	org, err := origin.Parse(t.Origin)
 	if err != nil {
@@ -141,10 +142,13 @@ func (s *Server) statement(t *registry.Tool, k labelKey, now time.Time) (*labels
 	if k.standing == labels.Attested && t.Attested != 0 {
 		life = min(life, time.Unix(t.Attested, 0).Sub(now))
 	}
+	if k.content == labels.Consistent {
+		life = min(life, time.Unix(t.Until, 0).Sub(now))
+	}
 	st := &labels.Statement{
 		Registered: credentials.NewRegistered(s.opt.ExternalURL, s.newToken(), now, life),
 		Sub:        t.Row.Tool, Mdg: t.Digest, Gen: t.Gen, Ver: t.Ver, Own: t.Owner, Org: org, Name: t.Name, Prv: t.Level,
-		Tier: k.tier, Standing: k.standing, Content: t.Content, Seq: t.Seq,
+		Tier: k.tier, Standing: k.standing, Content: k.content, Seq: t.Seq,
 	}
 	if err := st.Check(); err != nil {
 		return nil, err
@@ -160,6 +164,7 @@ type labelKey struct {
 	seq, index, epoch uint64
 	tier              labels.Tier
 	standing          labels.Standing
+	content           labels.Content
 }
 
 type cachedLabel struct {

@@ -270,10 +270,15 @@ func (s *Server) versions(c *call, t *registry.Tool, index uint64, limit int) (*
 // toolData reads what an event says of a tool; of one that judges, Gen and Ver
 // stay 0.
 func toolData(e *registry.Event) (d registry.ToolData, err error) {
-	if e.Type == registry.ToolCondemned || e.Type == registry.ToolReleased {
+	switch e.Type {
+	case registry.ToolCondemned, registry.ToolReleased:
 		var r registry.ReasonData
 		err = e.Decode(&r)
 		return registry.ToolData{ID: r.Tool, Mdg: r.Mdg, N: r.N, Last: r.Last}, err
+	case registry.ToolInspected, registry.ToolObserved:
+		var c registry.ConductData
+		err = e.Decode(&c)
+		return registry.ToolData{ID: c.Tool, Gen: c.Gen, Ver: c.Ver, Mdg: c.Mdg, N: c.N, Last: c.Last}, err
 	}
 	err = e.Decode(&d)
 	return d, err

@@ -129,7 +129,7 @@ type describer struct {
 }
 
 func describe(t *testing.T) object {
-	d := &describer{schemas: object{}, refusals: object{}, docs: comments(t, "../wire.go", "../wire_origins.go", "../event.go", "discovery.go",
+	d := &describer{schemas: object{}, refusals: object{}, docs: comments(t, "../wire.go", "../wire_origins.go", "../wire_observations.go", "../event.go", "discovery.go",
 		"../../credentials/keyset.go", "../../labels/lowered.go", "../../internal/problem/problem.go")}
 	paths := object{}
 	for _, r := range table() {
@@ -356,15 +356,17 @@ var plain = map[reflect.Type]object{
 
 // special are the schemas of members whose Go type says less than there is.
 var special = map[string]object{
-	"TopologyView.rows":  {"type": "array", "items": object{"type": "object", "additionalProperties": true}},
-	"ToolView.status":    {"type": "string", "enum": []string{"live", "revoked"}},
-	"LabelChange.status": {"type": "string", "enum": []string{"live", "revoked"}},
-	"LabelChange.tier":   {"type": "string", "enum": []string{"red", "yellow", "green"}},
-	"LabelView.tier":     {"type": "string", "enum": []string{"red", "yellow", "green"}},
-	"LabelView.standing": {"type": "string", "enum": []string{"vetoed", "unknown", "pinned", "attested"}},
-	"LabelView.content":  {"type": "string", "enum": []string{"violated", "suspect", "uninspected", "inspected", "consistent"}},
-	"HandleView.handle":  {"type": "string"},
-	"Problem.earliest":   {"type": "string", "format": "date-time"},
+	"TopologyView.rows":       {"type": "array", "items": object{"type": "object", "additionalProperties": true}},
+	"ToolView.status":         {"type": "string", "enum": []string{"live", "revoked"}},
+	"LabelChange.status":      {"type": "string", "enum": []string{"live", "revoked"}},
+	"LabelChange.tier":        {"type": "string", "enum": []string{"red", "yellow", "green"}},
+	"LabelView.tier":          {"type": "string", "enum": []string{"red", "yellow", "green"}},
+	"LabelView.standing":      {"type": "string", "enum": []string{"vetoed", "unknown", "pinned", "attested"}},
+	"LabelView.content":       {"type": "string", "enum": []string{"violated", "suspect", "uninspected", "inspected", "consistent"}},
+	"ObservationView.content": {"type": "string", "enum": []string{"violated", "suspect", "uninspected", "inspected", "consistent"}},
+	"ReviewView.content":      {"type": "string", "enum": []string{"violated", "suspect", "uninspected", "inspected", "consistent"}},
+	"HandleView.handle":       {"type": "string"},
+	"Problem.earliest":        {"type": "string", "format": "date-time"},
 	"RegisterRequest.tools": {"type": "array", "minItems": 1, "maxItems": registry.MaxBatch, "items": object{"type": "object", "additionalProperties": true,
 		"required": []string{"name"}, "properties": object{"name": object{"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,128}$"}}}},
 }

@@ -140,7 +140,7 @@ func principalView(v *writer.Snapshot, id credentials.PrincipalID) (registry.Pri
 	}
 	out := registry.PrincipalView{
 		ID: p.ID, JWK: p.JWK, Recovery: p.Recovery, Enrolled: make([]string, 0, len(p.Enrolled)), Operator: p.Operator,
-		Condemned: p.Condemned, Tools: v.Owned(p.ID.Key()), Created: time.UnixMilli(p.Created).UTC(),
+		Observer: p.Observer, Condemned: p.Condemned, Tools: v.Owned(p.ID.Key()), Created: time.UnixMilli(p.Created).UTC(),
 	}
 	for _, e := range p.Enrolled {
 		out.Enrolled = append(out.Enrolled, e.Origin)

@@ -77,7 +77,7 @@ const anyCodes = "command_reused bad_command "
 
 func table() []*route {
 	return slices.Concat(principalRoutes(), agentRoutes(), toolRoutes(), handleRoutes(), delegationRoutes(),
-		topologyRoutes(), labelRoutes(), keyRoutes(), eventRoutes(), discoveryRoutes())
+		topologyRoutes(), labelRoutes(), observationRoutes(), keyRoutes(), eventRoutes(), discoveryRoutes())
 }
 
 func principalRoutes() []*route {
