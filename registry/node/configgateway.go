@@ -49,6 +49,10 @@ type GatewayConf struct {
 	// Retention is how long arguments and results are kept, encrypted, for replay.
 	// Default 720h.
 	Retention time.Duration `yaml:"retention"`
+	// Grace is how long the upstream may be away until what it returned is judged
+	// again, and withdrawn from the contexts of agents where it is not found clear.
+	// Default 30s.
+	Grace time.Duration `yaml:"grace"`
 	// RecordMiB is how many MiB the decision log may take in the data folder: beyond
 	// them no call is let through, by any process of the folder. One agent may write
 	// a quarter of what is left of them on one day. Default 16384.
@@ -191,7 +195,7 @@ func (c Config) checkGateway(bad func(key, format string, args ...any) error) er
 	if m := c.Gateway.RecordMiB; m != 0 && (m < minRecordMiB || m > maxRecordMiB) {
 		return bad("gateway.record_mib", "want %d to %d", minRecordMiB, maxRecordMiB)
 	}
-	if c.Gateway.Wait < 0 || c.Gateway.Retention < 0 {
+	if c.Gateway.Wait < 0 || c.Gateway.Retention < 0 || c.Gateway.Grace < 0 {
 		return bad("gateway", "times are not negative")
 	}
 	if len(c.Upstreams) > 1 {
