@@ -49,6 +49,7 @@ type Options struct {
 	Rules     string // text of a rule file; empty: none
 	Freshness string // "0s" lists before each call
 	Wait      string // for an early call
+	Grace     string // until what a server returned that is away is withdrawn
 }
 
 // A House is a gateway on its data folder with one scripted server behind it.
@@ -149,6 +150,9 @@ func (h *House) Configure(o Options) {
 	}
 	if o.Wait != "" {
 		fmt.Fprintf(&b, "  wait: %s\n", o.Wait)
+	}
+	if o.Grace != "" {
+		fmt.Fprintf(&b, "  grace: %s\n", o.Grace)
 	}
 	b.WriteString("upstreams:\n- name: fixture\n")
 	if h.Way.Remote() {
