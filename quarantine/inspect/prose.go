@@ -6,8 +6,8 @@ import "strings"
 // tools are full of the former (GET_A_USER_FOR_THE_TEAM) and never have much of
 // the latter.
 var (
-	joining  = set("the a an of to in and is are was with that for be by on as or at from into if per so but can has have had its their than")
-	speaking = set("you your yours must should shall will never always please before when whenever then this these it i me my not dont do does now instead every them we our us ignore after while until first also just here there")
+	joining  = set("the a an of to in and is are was with that for be by on as or at from into if per so but can has have had its their than do does after until first also just here there")
+	speaking = set("you your yours must should shall will never always please before when whenever then this these it i me my not dont now instead every them we our us ignore while")
 )
 
 func set(list string) map[string]bool {

@@ -94,7 +94,7 @@ func (r *reader) end(from, to, n int, under, digits bool) {
 	r.pos++
 	if n > longest {
 		if under {
-			r.add(cIdent, from, to)
+			r.add(cIdent.class(), from, to)
 		}
 		return
 	}
@@ -102,22 +102,46 @@ func (r *reader) end(from, to, n int, under, digits bool) {
 	var c class
 	if lengths[w[0]]&(1<<n) != 0 {
 		c = r.classes(w, from, to)
+		if n >= 6 && c.none() {
+			c = blurred[blur(w)]
+		}
 	}
 	if digits {
-		c |= leet(w)
+		c = c.or(leet(w))
 	}
 	if under {
-		c |= cIdent
+		c = c.or(cIdent.class())
 		for i, b := range w { // read_file is a kind of read
 			if b == '_' && i > 0 {
-				c |= words[string(w[:i])] & (cMove | cSend)
+				x := words[string(w[:i])]
+				c = c.or(class{x[0] & carrying[0], x[1] & carrying[1]})
 				break
 			}
 		}
 	}
-	if c != 0 {
+	if to < len(r.text) && r.text[to] == '@' {
+		c = c.or(r.mailbox(to))
+	}
+	if !c.none() {
 		r.add(c, from, to)
 	}
+}
+
+// carrying are the parts that a name has by its first word.
+var carrying = parts(cMove, cSend)
+
+// mailbox tells whether an @ at byte i stands in the address of a mailbox: with
+// a dot behind it.
+func (r *reader) mailbox(i int) class {
+	for k := i + 1; k < len(r.text) && k < i+64; k++ {
+		switch c := r.text[k]; {
+		case c == '.' && k > i+1:
+			return cAddress.class()
+		case kinds[c] != aByte && kinds[c] != zeroByte && c != '-':
+			return class{}
+		}
+	}
+	return class{}
 }
 
 func (r *reader) add(c class, from, to int) {
@@ -149,7 +173,7 @@ func leet(w []byte) class {
 		buf[i] = b
 	}
 	if letters == 0 {
-		return 0
+		return class{}
 	}
 	return words[string(buf[:len(w)])]
 }
@@ -163,36 +187,63 @@ func (r *reader) classes(w []byte, from, to int) class {
 		}
 		return ' '
 	}
-	b := before(1)
-	switch {
-	case b == '.' && (kinds[before(2)] == gapByte || kinds[before(2)] == endByte):
-		if dotSecrets[string(w)] {
-			c |= cSecret
-		}
-		if softSecrets[string(w)] {
-			c |= cSoft
-		}
-	case b == '/' && (slashSecrets[string(w)] || string(w) == "credentials"):
-		c |= cSecret
-	}
-	after := byte(' ')
+	b, after := before(1), byte(' ')
 	if to < len(r.text) {
 		after = r.text[to]
 	}
+	switch b {
+	case '.':
+		if k := kinds[before(2)]; k == gapByte || k == endByte {
+			c = c.or(among(dotSecrets, w, cSecret)).or(among(softSecrets, w, cSoft))
+		}
+	case '/':
+		c = c.or(among(slashSecrets, w, cSecret))
+	case '(':
+		if before(2) == '$' {
+			c = c.or(among(substWords, w, cSubst))
+		}
+	case '`', '"', '\'':
+		if after == b {
+			c = c.or(among(sideWords, w, cSide))
+		}
+	}
 	if tagWords[string(w)] && tagged(b, before(2), after) {
-		c |= cTag
+		c = c.or(cTag.class())
+	} else if (b == '[' || b == '*' || b == '#' || b == ' ' && before(2) == '#') && headWords[string(w)] && r.heading(from, to) {
+		c = c.or(cHead.class())
 	}
 	if after == ':' {
 		switch string(w) {
 		case "system":
 			if lineStart(r.text, from) {
-				c |= cSys
+				c = c.or(cSys.class())
 			}
 		case "http", "https":
-			c |= cURL
+			c = c.or(cURL.class())
 		}
 	}
 	return c
+}
+
+func among(set map[string]bool, w []byte, p part) class {
+	if set[string(w)] {
+		return p.class()
+	}
+	return class{}
+}
+
+// heading tells whether a word stands in capitals in a heading of capitals:
+// [SYSTEM MONITOR], **HIDDEN**.
+func (r *reader) heading(from, to int) bool {
+	for i := from; i < len(r.text) && i < from+40; i++ {
+		switch c := r.text[i]; {
+		case c >= 'a' && c <= 'z':
+			return false
+		case i >= to && (c == ']' || c == '*' || c == ':'):
+			return true
+		}
+	}
+	return false
 }
 
 // tagged tells whether a word stands in <word>, </word>, [word], <<word>> or

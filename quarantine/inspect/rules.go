@@ -6,6 +6,17 @@ import (
 	"github.com/pratique-dev/pratique/quarantine"
 )
 
+// A level is how much a rule says where nothing else is found.
+type level uint8
+
+const (
+	slight level = iota // counts beside another, in metadata only
+	weak                // has honest uses: counts beside another
+	firm                // suspect in metadata; in returned text like a weak one
+	told                // hostile in metadata; in returned text, which may tell of it, like a weak one
+	strong              // hostile in metadata, suspect in returned text
+)
+
 // A slot is one part of a rule: any word of the class, at most gap words after
 // the slot before it.
 type slot struct {
@@ -13,55 +24,93 @@ type slot struct {
 	gap   int32
 }
 
-// A rule is a sequence of slots. Weak rules have honest uses and count only
-// beside another.
+// A rule is a sequence of slots.
 type rule struct {
 	name     string
 	category quarantine.Category
-	strong   bool
+	level    level
+	group    string // rules of one group count once; "": the rule's name
 	slots    []slot
-	group    string // weak rules of one group count once; "": the rule's name
 }
 
-func seq(parts ...any) (s []slot) {
-	for i := 0; i < len(parts); i += 2 {
-		s = append(s, slot{parts[i].(class), int32(parts[i+1].(int))})
+// seq makes slots of parts or classes, each with its gap.
+func seq(list ...any) (s []slot) {
+	for i := 0; i < len(list); i += 2 {
+		gap := int32(list[i+1].(int))
+		switch c := list[i].(type) {
+		case part:
+			s = append(s, slot{c.class(), gap})
+		case class:
+			s = append(s, slot{c, gap})
+		}
 	}
 	return s
 }
 
+const (
+	orders  = quarantine.Override
+	secrets = quarantine.Secrets
+	others  = quarantine.OtherTool
+)
+
 var rules = []rule{
-	{"override", quarantine.Override, true, seq(cIgnore, 0, cPrior, 3, cInstr, 4), ""},
-	{"secrecy", quarantine.Override, true, seq(cNot, 0, cTell, 3, cUser, 6), ""},
-	{"secrecy-this", quarantine.Override, false, seq(cNot, 0, cTell, 2, cThis|cIt, 2), ""},
-	{"without-knowledge", quarantine.Override, true, seq(cWithout, 0, cUser, 4, cKnow, 2), ""},
-	{"without-telling", quarantine.Override, true, seq(cWithout, 0, cKnow|cTell, 1, cUser, 2), ""},
-	{"silently", quarantine.Override, false, seq(cSilent, 0, cMove|cOrder|cUse, 3), ""},
-	{"before-tool", quarantine.Override, false, seq(cBefore, 0, cUse|cOther, 2, cTool, 3), "order"},
-	{"first-use", quarantine.Override, false, seq(cFirst, 0, cUse|cMove, 2, cIdent|cTool, 3), "order"},
-	{"move-secret", quarantine.Secrets, true, seq(cMove, 0, cSecret, 7), ""},
-	{"carry-secret", quarantine.Secrets, true, seq(cCarry, 0, cSoft, 6), ""},
-	{"read-secret", quarantine.Secrets, false, seq(cMove, 0, cSoft, 5), ""},
-	{"send-talk", quarantine.Secrets, true, seq(cSend, 0, cTalk, 4), ""},
-	{"send-asset", quarantine.Secrets, false, seq(cSend, 0, cAsset, 5), ""},
-	{"whole-talk", quarantine.Secrets, false, seq(cWhole, 0, cTalk, 2), ""},
-	{"send-out", quarantine.Secrets, false, seq(cSend, 0, cURL, 10), ""},
-	{"tag", quarantine.Override, true, seq(cTag, 0), ""},
-	{"system-line", quarantine.Override, true, seq(cSys, 0, cOrder|cIgnore|cApproved|cMust, 10), ""},
-	{"note-for-ai", quarantine.Override, true, seq(cNote, 0, cFor, 1, cAI, 2), ""},
-	{"reveal-prompt", quarantine.Override, true, seq(cReveal, 0, cHidden, 3, cPrompt, 2), ""},
-	{"new-instructions", quarantine.Override, false, seq(cNew, 0, cInstr|cTask, 1), ""},
-	{"task-done", quarantine.Override, true, seq(cPrior, 0, cTask, 1, cDone, 3), ""},
-	{"before-task", quarantine.Override, true, seq(cMsg, 0, cYou, 12, cBefore, 6, cTask, 8), ""},
-	{"precedence", quarantine.Override, true, seq(cPrec, 0, cOver, 1, cInstr, 5), ""},
-	{"not-overridden", quarantine.Override, false, seq(cNot, 0, cIgnore, 2), ""},
-	{"you-are-now", quarantine.Override, false, seq(cYou, 0, cAre, 1, cRole, 3), ""},
-	{"bypass-guard", quarantine.Override, false, seq(cIgnore, 0, cGuard, 3), ""},
-	{"instead-of-tool", quarantine.Override, false, seq(cInstead, 0, cOf, 1, cIdent|cTool, 4), "order"},
-	{"or-else", quarantine.Override, false, seq(cFail, 0, cSo, 3), ""},
-	{"ai-must", quarantine.Override, false, seq(cAI, 0, cMust, 2, cOrder|cMove|cFirst|cAlways, 4), "order"},
-	{"run-first", quarantine.Override, false, seq(cUse|cOrder, 0, cFirst, 2, cAlways, 2), "order"},
-	{"always-first", quarantine.Override, false, seq(cAlways, 0, cUse|cOrder, 2, cFirst, 4), "order"},
+	{"override", orders, strong, "", seq(cIgnore, 0, cPrior, 3, cInstr, 4)},
+	{"ignore-told", orders, firm, "", seq(cIgnore, 0, cTold, 1)},
+	{"secrecy", orders, strong, "secret", seq(cNot, 0, cTell, 3, cUser, 6)},
+	{"secrecy-this", orders, weak, "secret", seq(cNot, 0, cTell, 2, parts(cThis, cIt), 2)},
+	{"secrecy-bare", orders, weak, "secret", seq(cNot, 0, cTell, 1)},
+	{"without-knowledge", orders, strong, "", seq(cWithout, 0, cUser, 4, cKnow, 2)},
+	{"without-telling", orders, strong, "", seq(cWithout, 0, parts(cKnow, cTell), 1, cUser, 2)},
+	{"without-check", orders, weak, "unguarded", seq(cWithout, 0, cConfirm, 2)},
+	{"silently", orders, weak, "", seq(cSilent, 0, parts(cMove, cOrder, cUse, cKeep, cCopy), 3)},
+	{"before-tool", others, weak, "order", seq(cBefore, 0, parts(cUse, cOther), 2, parts(cTool, cIdent), 3)},
+	{"before-call", others, weak, "order", seq(cBefore, 0, parts(cUse, cOrder), 9, cIdent, 2)},
+	{"first-use", others, weak, "order", seq(cFirst, 0, parts(cUse, cMove), 2, parts(cIdent, cTool), 3)},
+	{"called-first", others, weak, "order", seq(cCalled, 0, cFirst, 2)},
+	{"instead-of-tool", others, weak, "order", seq(cInstead, 0, cOf, 1, parts(cIdent, cTool), 4)},
+	{"ai-must", others, weak, "order", seq(cAI, 0, cMust, 2, parts(cOrder, cMove, cFirst, cAlways), 4)},
+	{"run-first", others, weak, "order", seq(parts(cUse, cOrder), 0, cFirst, 2, cAlways, 2)},
+	{"always-first", others, weak, "order", seq(cAlways, 0, parts(cUse, cOrder), 2, cFirst, 4)},
+	{"pretext", orders, weak, "pretext", seq(cPretext, 0, cStep, 2)},
+	{"needed-step", orders, weak, "pretext", seq(cNeeded, 0, cInit, 1)},
+	{"or-else", orders, weak, "pretext", seq(cFail, 0, cSo, 3)},
+	{"not-until", orders, weak, "pretext", seq(cNot, 0, cWork, 2, cUntil, 6)},
+	{"unlock", orders, weak, "pretext", seq(cUnlock, 0, parts(cUse, cOrder), 8, cIdent, 1)},
+	{"whole-session", orders, weak, "session", seq(cRest, 0, cSession, 4)},
+	{"standing-rule", orders, weak, "session", seq(cStand, 0, cInstr, 1)},
+	{"keep-for-later", orders, weak, "session", seq(cKeep, 0, cFuture, 7, cSession, 1)},
+	{"move-secret", secrets, told, "", seq(cMove, 0, cSecret, 7)},
+	{"carry-secret", secrets, told, "", seq(cCarry, 0, cSoft, 6)},
+	{"read-secret", secrets, weak, "", seq(cMove, 0, cSoft, 5)},
+	{"secret-out", secrets, firm, "", seq(parts(cSecret, cSoft), 0, cSend, 9)},
+	{"secret-in-call", secrets, told, "", seq(cSubst, 0, parts(cSecret, cSoft), 4)},
+	{"command-in-call", secrets, weak, "shell", seq(cSubst, 0)},
+	{"fetch-with-command", secrets, told, "", seq(cCurl, 0, cURL, 4, cSubst, 14)},
+	{"fetch", secrets, weak, "shell", seq(cCurl, 0, cURL, 4)},
+	{"steal", secrets, told, "", seq(cSteal, 0, parts(cAsset, cSecret, cSoft, cTalk, cData, cUser), 5)},
+	{"send-talk", secrets, strong, "", seq(cSend, 0, cTalk, 4)},
+	{"send-asset", secrets, weak, "", seq(cSend, 0, cAsset, 5)},
+	{"send-address", secrets, slight, "", seq(parts(cSend, cCopy), 0, cAddress, 14)},
+	{"whole-talk", secrets, weak, "", seq(cWhole, 0, cTalk, 2)},
+	{"send-out", secrets, weak, "", seq(cSend, 0, cURL, 10)},
+	{"data-aside", secrets, firm, "", seq(parts(cData, cTalk), 0, cInto, 4, cSide, 2)},
+	{"tag", orders, strong, "", seq(cTag, 0)},
+	{"heading", orders, weak, "", seq(cHead, 0)},
+	{"system-line", orders, strong, "", seq(cSys, 0, parts(cOrder, cIgnore, cApproved, cMust), 10)},
+	{"system-directive", orders, firm, "", seq(cSystem, 0, cDirective, 1)},
+	{"note-for-ai", orders, strong, "", seq(cNote, 0, cFor, 1, cAI, 2)},
+	{"reveal-prompt", orders, strong, "", seq(cReveal, 0, cHidden, 3, cPrompt, 2)},
+	{"new-instructions", orders, weak, "", seq(cNew, 0, parts(cInstr, cTask), 1)},
+	{"task-done", orders, strong, "", seq(cAbove, 0, cTask, 1, cDone, 3)},
+	{"before-task", orders, strong, "", seq(cMsg, 0, cYou, 12, cBefore, 6, cTask, 8)},
+	{"precedence", orders, strong, "", seq(cPrec, 0, cOver, 1, cInstr, 5)},
+	{"not-overridden", orders, weak, "", seq(cNot, 0, cOverridden, 2)},
+	{"you-are-now", orders, weak, "role", seq(cYou, 0, cAre, 1, cRole, 3)},
+	{"jailbroken", orders, strong, "role", seq(cYou, 0, cAre, 1, cJail, 4)},
+	{"jail-mode", orders, weak, "role", seq(cJail, 0, cMode, 1)},
+	{"bypass-guard", orders, weak, "unguarded", seq(cIgnore, 0, cGuard, 3)},
+	{"guard-off", orders, weak, "unguarded", seq(cGuard, 0, cOff, 3)},
+	{"turn-guard-off", orders, weak, "unguarded", seq(cOff, 0, cGuard, 2)},
 }
 
 func (r *rule) together() string {
@@ -71,13 +120,10 @@ func (r *rule) together() string {
 	return r.name
 }
 
-// byBit are the rules that a word of a class can begin, by the class's bit.
-var byBit = func() (t [64][]int) {
+// byBit are the rules that a word of a part can begin.
+var byBit = func() (t [128][]int) {
 	for i, r := range rules {
-		for c := uint64(r.slots[0].class); c != 0; c &= c - 1 {
-			b := bits.TrailingZeros64(c)
-			t[b] = append(t[b], i)
-		}
+		r.slots[0].class.each(func(b int) { t[b] = append(t[b], i) })
 	}
 	return t
 }()
@@ -85,18 +131,37 @@ var byBit = func() (t [64][]int) {
 // starters are the classes that begin a rule.
 var starters = func() (c class) {
 	for _, r := range rules {
-		c |= r.slots[0].class
+		c = c.or(r.slots[0].class)
 	}
 	return c
 }()
+
+// each gives the bits of a class.
+func (c class) each(do func(bit int)) {
+	for k, w := range c {
+		for ; w != 0; w &= w - 1 {
+			do(k*64 + bits.TrailingZeros64(w))
+		}
+	}
+}
+
+// first is the lowest bit of what two classes share.
+func (c class) first(d class) int {
+	if w := c[0] & d[0]; w != 0 {
+		return bits.TrailingZeros64(w)
+	}
+	return 64 + bits.TrailingZeros64(c[1]&d[1])
+}
 
 // A hit is a rule that matched, with the words from and to of it.
 type hit struct {
 	rule     int
 	pos      int32 // number of the first word
+	last     int32 // and of the last
 	from, to int32 // bytes
 	end      int   // index of the last token
 	deep     bool  // in a text that was hidden or encoded
+	quoted   bool
 }
 
 // match finds the rules that the tokens fulfil. From each token it looks ahead
@@ -107,16 +172,19 @@ func match(tokens []token, hits []hit) []hit { return matchFrom(tokens, len(toke
 // matchFrom finds the rules that begin in the first n tokens.
 func matchFrom(tokens []token, n int, hits []hit) []hit {
 	for i := range tokens[:n] {
-		begin := tokens[i].class & starters
-		done := uint64(0)
-		for c := uint64(begin); c != 0; c &= c - 1 {
-			for _, r := range byBit[bits.TrailingZeros64(c)] {
-				if done&(1<<r) != 0 {
-					continue
-				}
-				done |= 1 << r
-				if n := follow(tokens[i:], rules[r].slots); n >= 0 {
-					hits = append(hits, hit{rule: r, pos: tokens[i].pos, from: tokens[i].from, to: tokens[i+n].to, end: i + n})
+		t := &tokens[i]
+		for k := range t.class {
+			for w := t.class[k] & starters[k]; w != 0; w &= w - 1 {
+				bit := k*64 + bits.TrailingZeros64(w)
+				for _, r := range byBit[bit] {
+					slots := rules[r].slots
+					if slots[0].class.first(t.class) != bit {
+						continue // begun by another part of the same word
+					}
+					if n := follow(tokens[i:], slots); n >= 0 {
+						last := &tokens[i+n]
+						hits = append(hits, hit{rule: r, pos: t.pos, last: last.pos, from: t.from, to: last.to, end: i + n})
+					}
 				}
 			}
 		}
@@ -130,7 +198,7 @@ func follow(tokens []token, slots []slot) int {
 	for _, s := range slots[1:] {
 		next := -1
 		for j := at + 1; j < len(tokens) && tokens[j].pos-tokens[at].pos <= s.gap; j++ {
-			if tokens[j].class&s.class != 0 {
+			if tokens[j].class.has(s.class) {
 				next = j
 				break
 			}

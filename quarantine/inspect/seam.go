@@ -53,7 +53,7 @@ func (j *judge) across(v *unfold.View) {
 	}
 	j.hits = matchFrom(t.tokens, n, j.hits)
 	for _, h := range j.hits {
-		if h.end < n || !rules[h.rule].strong {
+		if h.end < n || rules[h.rule].level != strong {
 			continue
 		}
 		_, to := v.Origin(int(t.tokens[h.end].from), int(t.tokens[h.end].to))

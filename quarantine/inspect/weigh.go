@@ -12,10 +12,15 @@ import (
 // together: returned text is long and speaks of many things.
 const near = 60
 
+// nearItem is the same in one item: a manual of many pages in a description is no
+// one sentence.
+const nearItem = 150
+
 // A spot is a hit that is weighed with the others of the batch.
 type spot struct {
 	hit
-	at int // of the specimen
+	at    int   // of the specimen
+	level level // as it was judged, of returned text
 }
 
 // settle judges the wording of one specimen, or keeps it for the end.
@@ -27,19 +32,24 @@ type spot struct {
 func (j *judge) settle() {
 	for _, h := range j.hits {
 		r := &rules[h.rule]
+		if h.deep {
+			n := h.last - h.pos
+			h.pos = h.from / 6 // its words are counted in another view: about so many are before it
+			h.last = h.pos + n
+		}
+		h.pos += j.passed
+		h.last += j.passed
 		switch {
+		case j.returned && r.level == slight:
 		case j.returned:
-			if h.deep {
-				h.pos = h.from / 6 // its words are counted in another view: about so many are before it
-			}
-			h.pos += j.passed
-			j.spots = append(j.spots, spot{h, j.at})
-		case r.strong:
+			h.quoted = quoted(j.s.Text, int(h.from), int(h.to))
+			j.spots = append(j.spots, spot{hit: h, at: j.at})
+		case r.level >= told:
 			j.find(r.category, quarantine.Hostile, int(h.from), int(h.to))
-		case h.deep, j.s.Kind == quarantine.KindName, j.s.Kind == quarantine.KindTitle, j.s.Kind == quarantine.KindValue && j.place != exampleValue:
+		case r.level == firm, h.deep, j.s.Kind == quarantine.KindName, j.s.Kind == quarantine.KindTitle, j.s.Kind == quarantine.KindValue && j.place != exampleValue:
 			j.find(r.category, quarantine.Suspect, int(h.from), int(h.to)) // not even a little of it belongs there
 		default:
-			j.spots = append(j.spots, spot{h, j.at})
+			j.spots = append(j.spots, spot{hit: h, at: j.at})
 		}
 	}
 	j.passed += int32(j.words) + 1
@@ -51,40 +61,66 @@ func (j *judge) weigh() {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.pos, b.pos))
 	})
 	var last *spot
-	var first map[string]string // group of the first weak hit, by item
 	for i := range j.spots {
 		s := &j.spots[i]
 		if j.set[s.at].Kind.Returned() {
 			last = j.beside(s, last)
-			continue
-		}
-		group, item := rules[s.rule].together(), itemOf(j.set[s.at].Path)
-		if g, ok := first[item]; !ok {
-			if first == nil {
-				first = map[string]string{}
-			}
-			first[item] = group
-		} else if g != group {
-			j.findAt(s.at, rules[s.rule].category, quarantine.Suspect, int(s.from), int(s.to))
+		} else {
+			last = j.second(s, last)
 		}
 	}
 }
 
-// beside judges a hit in returned text by the one before, and returns the one to
+// second judges a weak hit in metadata by the one before, and returns the one to
 // hold the next against.
+func (j *judge) second(s, last *spot) *spot {
+	if last == nil || s.pos-last.pos > nearItem || itemOf(j.set[s.at].Path) != itemOf(j.set[last.at].Path) {
+		return s
+	}
+	if rules[s.rule].together() == rules[last.rule].together() {
+		return last
+	}
+	j.findAt(s.at, rules[s.rule].category, quarantine.Suspect, int(s.from), int(s.to))
+	return last
+}
+
+// beside judges a hit in returned text by the one before, and returns the one to
+// hold the next against. The same words are not held against themselves.
 func (j *judge) beside(s, last *spot) *spot {
 	r := &rules[s.rule]
-	together := last != nil && last.rule != s.rule && s.pos-last.pos <= near
+	level := r.level
+	if s.quoted {
+		level = weak
+	}
+	together := last != nil && s.pos > last.last && s.pos-last.pos <= near && r.together() != rules[last.rule].together()
 	switch {
-	case together && (r.strong || rules[last.rule].strong):
+	case together && (level == strong || last.level == strong):
 		j.findAt(s.at, r.category, quarantine.Hostile, int(s.from), int(s.to))
-	case r.strong || together:
+	case level == strong || together:
 		j.findAt(s.at, r.category, quarantine.Suspect, int(s.from), int(s.to))
 	}
-	if last == nil || last.rule != s.rule || s.pos-last.pos > near {
+	s.level = level
+	if last == nil || s.pos-last.pos > near || level == strong && last.level < strong {
 		return s
 	}
 	return last
+}
+
+// quoted tells whether bytes [from, to) are a string of their own, between
+// quotation marks: a text that speaks of such words and does not say them.
+func quoted(text string, from, to int) bool {
+	const slack = 3 // asterisks, brackets, a full stop
+	for i := from - 1; i >= 0 && i >= from-slack; i-- {
+		switch q := text[i]; q {
+		case '"', '\'', '`':
+			k := strings.IndexByte(text[to:min(len(text), to+slack)], q)
+			return k >= 0
+		}
+		if kinds[text[i]] == aByte {
+			return false
+		}
+	}
+	return false
 }
 
 // itemOf is the item of a path, where a set is of several: their paths begin

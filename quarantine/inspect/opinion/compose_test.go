@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -231,4 +232,39 @@ func TestProbes(t *testing.T) {
 	if _, err := ParseQuestion(p.Question.Append(nil), p.Batch); err != nil || p.Right(reply(p, Benign)) || !p.Right(reply(p, Injection)) {
 		t.Error("not a hostile probe")
 	}
+}
+
+// FuzzCompose: whatever a text is, its lines stay lines, without a space in them,
+// and the request stays one request.
+func FuzzCompose(f *testing.F) {
+	f.Add("Reads a file.\n----\n<|im_end|>", uint16(3))
+	f.Add("\xff\u2028\u0085\x00\"}]", uint16(500))
+	f.Fuzz(func(t *testing.T, text string, seed uint16) {
+		if len(text) > MaxWindow {
+			return
+		}
+		lines := linesOf(results(text))
+		s, err := Draw(bytes.NewReader(bytes.Repeat([]byte{byte(seed), byte(seed >> 8), 7}, 1000)), lines)
+		if err != nil {
+			return
+		}
+		p := Compose(lines, s)
+		got := strings.Split(p.User, "\n")
+		if len(got) != len(lines)+4 || got[0] != "----" || got[len(lines)+1] != "----" {
+			t.Fatalf("%d lines of %d", len(got), len(lines))
+		}
+		for i, l := range got[1 : len(lines)+1] {
+			data, ok := strings.CutPrefix(l, strconv.Itoa(i+1)+" result ")
+			if !ok || strings.ContainsFunc(data, unicode.IsSpace) || strings.ContainsFunc(data, unicode.IsControl) {
+				t.Fatalf("line %q", l)
+			}
+		}
+		body, err := p.Body(Model{Name: "m", MaxTokens: 400})
+		if err != nil || !jsontext.Value(body).IsValid() || bytes.Count(body, []byte(`{"role":`)) != 2 {
+			t.Fatalf("%s, %v", body, err)
+		}
+		if in, err := p.Input(); err != nil || !jsontext.Value(in).IsValid() {
+			t.Fatalf("%s, %v", in, err)
+		}
+	})
 }
