@@ -230,8 +230,17 @@ func TestALoopbackNameStaysHere(t *testing.T) {
 			t.Errorf("%s: %v", a, err)
 		}
 	}
-	if named(fmt.Errorf("dial: %w", ErrAddress)) != ErrAddress {
-		t.Error("not named")
+	for url, want := range map[string]bool{"http://127.0.0.1:1/v1": true, "https://localhost:1/v1": true, "https://models.example/v1": false} {
+		e, err := newEndpoint(Config{URL: url, Name: "m"}.withDefaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		_, err = e.transport.DialContext(ctx, "tcp", "192.0.2.1:9") // an address that is nobody's
+		cancel()
+		if err == nil || (named(err) == ErrAddress) != want {
+			t.Errorf("%s: %v", url, err)
+		}
 	}
 }
 
@@ -311,7 +320,8 @@ func TestWrongProbes(t *testing.T) {
 func TestProbesComeAtRandom(t *testing.T) {
 	var wrong atomic.Bool
 	f := newFake(t, benign)
-	b := newBroker(t, Config{URL: f.URL, Name: "judge", PerMinute: 10000}, &Options{Random: rand.NewChaCha8([32]byte{7})})
+	c := &clock{t: time.Unix(1e9, 0)}
+	b := newBroker(t, Config{URL: f.URL, Name: "judge", PerMinute: 10000}, &Options{Random: rand.NewChaCha8([32]byte{7}), Now: c.now})
 	var order []bool // probe or not
 	f.probe = func(w http.ResponseWriter, r *request) {
 		order = append(order, true)
@@ -349,11 +359,48 @@ func TestProbesComeAtRandom(t *testing.T) {
 		if slices.Contains(order, true) != errors.Is(err, ErrUnhealthy) {
 			t.Fatalf("%v: %v", order, err)
 		}
-		if err != nil {
-			return
+		if err == nil {
+			continue
 		}
+		c.add(pause) // it has to prove itself again
+		order = order[:0]
+		if _, err := b.Ask(t.Context(), batch(words), whole); !errors.Is(err, ErrUnhealthy) || slices.Contains(order, false) {
+			t.Errorf("after the pause: %v, %v", order, err)
+		}
+		return
 	}
 	t.Error("no probe in 200 requests")
+}
+
+// A lateSender answers when its time is over.
+type lateSender struct{}
+
+func (lateSender) send(ctx context.Context, _ opinion.Prompt, canary string) ([]byte, error) {
+	<-ctx.Done()
+	return opinion.Direct(canary, []byte(verdict("benign"))), nil
+}
+
+func TestLateIsLate(t *testing.T) {
+	b := newFake(t, benign).broker(t)
+	b.to, b.health.proven, b.cfg.Timeout = lateSender{}, true, 10*time.Millisecond
+	if _, err := b.Ask(t.Context(), batch(words), whole); !errors.Is(err, ErrTimeout) {
+		t.Error(err)
+	}
+}
+
+func TestQuestionsAreRated(t *testing.T) {
+	f := newFake(t, benign)
+	b := newBroker(t, Config{URL: f.URL, Name: "judge", PerMinute: 3}, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	for i, want := range []error{nil, nil, ErrRated} {
+		if _, err := b.Ask(ctx, batch(words), whole); !errors.Is(err, want) {
+			t.Errorf("question %d: %v", i, err)
+		}
+	}
+	if n, _ := f.counts(); n != 2 || b.Health().Failed != 0 {
+		t.Errorf("%d requests, %+v", n, b.Health())
+	}
 }
 
 func TestFailuresInARow(t *testing.T) {
@@ -388,6 +435,9 @@ func TestFailuresInARow(t *testing.T) {
 	f.other = benign
 	if err := ask(); err != nil || !b.Health().OK {
 		t.Errorf("after the pause: %v", err)
+	}
+	if _, p2 := f.counts(); p2 != p+2 {
+		t.Errorf("%d probes after the pause", p2-p)
 	}
 }
 

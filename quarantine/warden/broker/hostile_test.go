@@ -54,11 +54,11 @@ func body(b string) func(http.ResponseWriter, *request) {
 
 func text(s string) func(http.ResponseWriter, *request) { return body(string(said(s))) }
 
-// zeros are 32 MiB in a few thousand bytes.
+// zeros are 8 MiB in a few thousand bytes.
 var zeros = sync.OnceValue(func() []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	_, _ = z.Write(make([]byte, 32<<20))
+	_, _ = z.Write(make([]byte, 8<<20))
 	_ = z.Close()
 	return b.Bytes()
 })

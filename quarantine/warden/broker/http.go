@@ -63,7 +63,6 @@ func newEndpoint(cfg Config) (*endpoint, error) {
 		// origin's text.
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
-		MaxConnsPerHost:        cfg.Parallel,
 		MaxResponseHeaderBytes: maxHeader,
 		TLSHandshakeTimeout:    cfg.Timeout,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
