@@ -1,14 +1,20 @@
 package residue_test
 
 import (
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/client"
+	"github.com/pratique-dev/pratique/credentials/keyring"
 	"github.com/pratique-dev/pratique/examples/hostile/stage"
 	"github.com/pratique-dev/pratique/internal/mcptest"
+	"github.com/pratique-dev/pratique/internal/secret"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/runs"
@@ -39,8 +45,9 @@ func script() mcptest.Script {
 // A scene is a house with an agent that has read a page.
 type scene struct {
 	*testing.T
-	h  *stage.House
-	id string // of the result
+	h    *stage.House
+	id   string // of the result
+	tool registry.HandleView
 }
 
 func open(t *testing.T) *scene {
@@ -180,8 +187,61 @@ func (s *scene) second() *stage.House {
 	return h
 }
 
+// actor acts on the registry with the key of a file.
+func (s *scene) actor(file string) *client.Actor {
+	s.Helper()
+	u, err := url.Parse(s.h.URL())
+	if err != nil {
+		s.Fatal(err)
+	}
+	key, err := keyring.LoadKeyFile(filepath.Join(s.h.Dir, file), secret.Value{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	c, err := client.New("http://"+u.Host, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	a, err := c.As(key)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return a
+}
+
+func must[T any](s *scene) func(v T, err error) T {
+	return func(v T, err error) T {
+		s.Helper()
+		if err != nil {
+			s.Fatal(err)
+		}
+		return v
+	}
+}
+
+// registered has a principal register get_page at the server's origin, for which the
+// operator enrolled it.
+func (s *scene) registered() {
+	s.Helper()
+	if _, errs, code := s.h.Run("principals", "new", "--out", filepath.Join(s.h.Dir, "me.jwk")); code != 0 {
+		s.Fatal(errs)
+	}
+	me, operator := s.actor("me.jwk"), s.actor("data/operator.jwk")
+	must[registry.PrincipalView](s)(me.CreatePrincipal(s.Context(), nil))
+	must[registry.PrincipalView](s)(operator.Enrol(s.Context(), me.ID(), s.h.Up.URL))
+	r := must[registry.RegisterResponse](s)(me.Register(s.Context(), registry.RegisterRequest{Origin: s.h.Up.URL, Tools: []jsontext.Value{page}}))
+	s.tool = r.Tools[0]
+	must[registry.ToolView](s)(operator.ReleaseTool(s.Context(), s.tool.ID, s.tool.Digest, "read"))
+}
+
 // Each cause, with what makes the upstream one to call again.
 var causes = map[string]func(s *scene){
+	runs.WhyRevoked: func(s *scene) {
+		must[registry.ToolView](s)(s.actor("me.jwk").Revoke(s.Context(), client.Handle{Token: s.tool.Handle, Tool: s.tool.ID, Base: s.tool.Digest}))
+	},
+	runs.WhyCondemned: func(s *scene) {
+		must[registry.ToolView](s)(s.actor("data/operator.jwk").CondemnTool(s.Context(), s.tool.ID, "it lied"))
+	},
 	runs.WhyItemGone: func(s *scene) {
 		s.h.Up.Set(func(sc *mcptest.Script) { sc.Tools.Items = sc.Tools.Items[1:] })
 		s.h.Up.Changed()
@@ -230,6 +290,9 @@ func TestWithdrawn(t *testing.T) {
 			t.Run(cause+", "+back, func(t *testing.T) {
 				t.Parallel()
 				s := open(t)
+				if cause == runs.WhyRevoked || cause == runs.WhyCondemned {
+					s.registered()
+				}
 				a := s.agent(s.h, legacy)
 				s.reads(a)
 				happen(s)
