@@ -44,6 +44,12 @@ func rows(n int) jsontext.Value {
 }
 
 func benchResult(b *testing.B, raw jsontext.Value, want bool) {
+	for _, depth := range []quarantine.Depth{quarantine.Deterministic, quarantine.Full} {
+		b.Run(depth.String(), func(b *testing.B) { benchDepth(b, raw, want, depth) })
+	}
+}
+
+func benchDepth(b *testing.B, raw jsontext.Value, want bool, depth quarantine.Depth) {
 	ins := inspect.New()
 	b.SetBytes(int64(len(raw)))
 	b.ReportAllocs()
@@ -52,7 +58,7 @@ func benchResult(b *testing.B, raw jsontext.Value, want bool) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if r := ins.Inspect(context.Background(), quarantine.Batch{Specimens: set}); (r.Verdict == quarantine.Clear) != want {
+		if r := ins.Inspect(context.Background(), quarantine.Batch{Depth: depth, Specimens: set}); (r.Verdict == quarantine.Clear) != want {
 			b.Fatal(r)
 		}
 	}

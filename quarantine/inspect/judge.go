@@ -25,8 +25,9 @@ type judge struct {
 	hits     []hit
 	parts    []model.Hit
 
+	v      *unfold.View
+	headed bool // its beginning was read together with the specimen before
 	reader reader
-	sub    reader // of views inside
 	tail   seam   // the end of the specimen before
 	item   item   // the item that the specimens are of
 	spots  []spot // hits that are weighed at the end
@@ -39,6 +40,8 @@ type judge struct {
 func newJudge() *judge {
 	j := &judge{}
 	j.emit = j.view
+	j.reader.tokens = make([]token, 0, room)
+	j.reader.flush = j.makeRoom
 	return j
 }
 
@@ -58,11 +61,11 @@ func (j *judge) begin(set []quarantine.Specimen) {
 // release gives the judge back without the texts it saw.
 func (j *judge) release() {
 	const most = 1 << 16 // tokens and hits that are worth keeping the memory for
-	if cap(j.reader.tokens) > most || cap(j.sub.tokens) > most || cap(j.hits) > most || cap(j.spots) > most || cap(j.worst) > most {
+	if cap(j.hits) > most || cap(j.spots) > most || cap(j.worst) > most {
 		return
 	}
 	j.set, j.s, j.model, j.findings, j.ids, j.names, j.item = nil, nil, nil, nil, nil, nil, item{}
-	j.reader.text, j.sub.text = "", ""
+	j.reader.text, j.v = "", nil
 	judges.Put(j)
 }
 
@@ -100,27 +103,42 @@ func (j *judge) specimen(at int) {
 
 // view reads one view of the specimen: the whole text first.
 func (j *judge) view(v *unfold.View) {
+	j.v = v
+	j.headed = !j.whole // what begins a view inside is no end of an order
 	r := &j.reader
-	if !j.whole {
-		r = &j.sub
-	}
 	r.read(v.Text, j.s.Kind == quarantine.KindName)
-	if j.whole {
-		j.seam(v)
-	}
-	n := len(j.hits)
-	j.hits = match(r.tokens, j.hits)
-	for i := n; i < len(j.hits); i++ {
-		h := &j.hits[i]
-		from, to := v.Origin(int(h.from), int(h.to))
-		h.from, h.to, h.deep = int32(from), int32(to), v.Depth > 0
-	}
+	j.drain(len(r.tokens))
 	if j.whole {
 		j.whole, j.words = false, int(r.pos)
+		j.tailed(v)
 		j.structure(v)
 	}
 	j.links(v)
 	j.learned(v)
+}
+
+// makeRoom matches what is read of a long view, but for the last tokens, which a
+// rule may go on from.
+func (j *judge) makeRoom() {
+	r := &j.reader
+	n := len(r.tokens) - ahead
+	j.drain(n)
+	r.tokens = r.tokens[:copy(r.tokens, r.tokens[n:])]
+}
+
+// drain matches the rules that begin in the first n tokens.
+func (j *judge) drain(n int) {
+	if !j.headed {
+		j.headed = true
+		j.across(j.v)
+	}
+	from := len(j.hits)
+	j.hits = matchFrom(j.reader.tokens, n, j.hits)
+	for i := from; i < len(j.hits); i++ {
+		h := &j.hits[i]
+		a, b := j.v.Origin(int(h.from), int(h.to))
+		h.from, h.to, h.deep = int32(a), int32(b), j.v.Depth > 0
+	}
 }
 
 // learned asks the model about a view.

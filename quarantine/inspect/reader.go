@@ -7,7 +7,15 @@ type token struct {
 	from, to int32 // bytes of the text
 }
 
-const longest = 20 // bytes of the longest word that is looked up
+// longest is how many bytes of a word are looked at.
+const longest = 20
+
+// Words of a long text are matched in portions: room tokens, of which the last
+// ahead are kept for the next, since rules look no further.
+const (
+	room  = 1024
+	ahead = 64
+)
 
 // A reader takes a folded text apart into words. Only words of the dictionary
 // are kept.
@@ -15,6 +23,7 @@ type reader struct {
 	text   string
 	tokens []token
 	pos    int32
+	flush  func() // called when there is no room: makes some
 	word   [longest]byte
 }
 
@@ -34,13 +43,15 @@ func (r *reader) read(text string, split bool) {
 	r.text, r.tokens, r.pos = text, r.tokens[:0], 0
 	for i := 0; i < len(text); {
 		switch kinds[text[i]] {
-		case aByte, zeroByte:
-			i = r.next(i, split)
+		case aByte:
+			i = r.letters(i, split)
+		case zeroByte:
+			i = r.next(i, i, split)
 		case underByte:
 			if split {
 				i++
 			} else {
-				i = r.next(i, split)
+				i = r.next(i, i, split)
 			}
 		case endByte:
 			if i+1 == len(text) || kinds[text[i+1]] == gapByte {
@@ -53,44 +64,84 @@ func (r *reader) read(text string, split bool) {
 	}
 }
 
-// next reads the word that begins at byte i and returns its end.
-func (r *reader) next(i int, split bool) int {
-	from, n := i, 0
+// letters reads a word that begins with a letter, and returns its end: in the
+// common case, it has nothing but letters.
+func (r *reader) letters(from int, split bool) int {
+	text := r.text
+	i := from + 1
+	if split {
+		for i < len(text) && kinds[text[i]] == aByte && (text[i] >= 'a' || text[i-1] < 'a') {
+			i++
+		}
+	} else {
+		for i < len(text) && kinds[text[i]] == aByte {
+			i++
+		}
+	}
+	if i < len(text) {
+		switch k := kinds[text[i]]; {
+		case k == zeroByte, k == underByte && !split, k == quoteByte && i+1 < len(text) && kinds[text[i+1]] == aByte:
+			return r.next(from, i, split)
+		}
+	}
+	r.pos++
+	n := i - from
+	if n > longest || lengths[text[from]|0x20]&(1<<n) == 0 {
+		if i < len(text) && text[i] == '@' {
+			r.add(r.mailbox(i), from, i)
+		}
+		return i
+	}
+	var c class
+	if n <= longestKey {
+		c = find(keyAt(text, from, n))
+	}
+	r.known(c, from, i, nil)
+	return i
+}
+
+// next reads on, from byte i, a word with digits, underscores or apostrophes in
+// it, and returns its end.
+func (r *reader) next(from, i int, split bool) int {
+	n := 0
+	for ; n < i-from; n++ {
+		if n < longest {
+			r.word[n] = r.text[from+n] | 0x20
+		}
+	}
 	under, digits := false, false
+scan:
 	for ; i < len(r.text); i++ {
 		c := r.text[i]
 		switch kinds[c] {
 		case aByte:
 			if split && c < 'a' && i > from && r.text[i-1] >= 'a' {
-				r.end(from, i, n, under, digits)
-				return i
+				break scan
 			}
 			c |= 0x20
 		case zeroByte:
 			digits = true
 		case underByte:
 			if split {
-				r.end(from, i, n, under, digits)
-				return i
+				break scan
 			}
 			under = true
 		case quoteByte:
 			continue
 		default:
-			r.end(from, i, n, under, digits)
-			return i
+			break scan
 		}
 		if n < longest {
 			r.word[n] = c
 		}
 		n++
 	}
-	r.end(from, i, n, under, digits)
+	r.odd(from, i, n, under, digits)
 	return i
 }
 
-// end looks a word of n letters up.
-func (r *reader) end(from, to, n int, under, digits bool) {
+// odd looks a word up that next has read.
+func (r *reader) odd(from, to, n int, under, digits bool) {
 	r.pos++
 	if n > longest {
 		if under {
@@ -99,13 +150,7 @@ func (r *reader) end(from, to, n int, under, digits bool) {
 		return
 	}
 	w := r.word[:n]
-	var c class
-	if lengths[w[0]]&(1<<n) != 0 {
-		c = r.classes(w, from, to)
-		if n >= 6 && c.none() {
-			c = blurred[blur(w)]
-		}
-	}
+	c := find(keyOf(w))
 	if digits {
 		c = c.or(leet(w))
 	}
@@ -113,19 +158,59 @@ func (r *reader) end(from, to, n int, under, digits bool) {
 		c = c.or(cIdent.class())
 		for i, b := range w { // read_file is a kind of read
 			if b == '_' && i > 0 {
-				x := words[string(w[:i])]
+				x := find(keyOf(w[:i]))
 				c = c.or(class{x[0] & carrying[0], x[1] & carrying[1]})
 				break
 			}
 		}
 	}
-	if to < len(r.text) && r.text[to] == '@' {
-		c = c.or(r.mailbox(to))
-	}
-	if !c.none() {
-		r.add(c, from, to)
+	if !c.none() || lengths[w[0]]&(1<<n) != 0 {
+		r.known(c, from, to, w)
 	}
 }
+
+// small is a word of letters in small letters.
+func (r *reader) small(from, n int) []byte {
+	for i := range n {
+		r.word[i] = r.text[from+i] | 0x20
+	}
+	return r.word[:n]
+}
+
+// known adds a word that may be in a dictionary, with what stands around it.
+func (r *reader) known(c class, from, to int, w []byte) {
+	b, after := byte('\n'), byte(' ')
+	if from > 0 {
+		b = r.text[from-1]
+	}
+	if to < len(r.text) {
+		after = r.text[to]
+	}
+	if opening[b] || after == ':' {
+		if w == nil {
+			w = r.small(from, to-from)
+		}
+		c = c.or(r.around(w, from, to, b, after))
+	}
+	if c.none() && to-from >= 6 {
+		if w == nil {
+			w = r.small(from, to-from)
+		}
+		c = blurred[blur(w)]
+	}
+	if after == '@' {
+		c = c.or(r.mailbox(to))
+	}
+	r.add(c, from, to)
+}
+
+// opening are the bytes behind which a word may be more than a word.
+var opening = func() (t [256]bool) {
+	for _, c := range "./(`\"'<[|*# " {
+		t[c] = c != ' '
+	}
+	return t
+}()
 
 // carrying are the parts that a name has by its first word.
 var carrying = parts(cMove, cSend)
@@ -145,6 +230,12 @@ func (r *reader) mailbox(i int) class {
 }
 
 func (r *reader) add(c class, from, to int) {
+	if c.none() {
+		return
+	}
+	if len(r.tokens) == room {
+		r.flush()
+	}
 	r.tokens = append(r.tokens, token{c, r.pos, int32(from), int32(to)})
 }
 
@@ -175,41 +266,35 @@ func leet(w []byte) class {
 	if letters == 0 {
 		return class{}
 	}
-	return words[string(buf[:len(w)])]
+	return find(keyOf(buf[:len(w)]))
 }
 
-// classes looks a word up, with what stands around it.
-func (r *reader) classes(w []byte, from, to int) class {
-	c := words[string(w)]
-	before := func(k int) byte {
-		if i := from - k; i >= 0 {
-			return r.text[i]
-		}
-		return ' '
-	}
-	b, after := before(1), byte(' ')
-	if to < len(r.text) {
-		after = r.text[to]
+// around is the class that a word has by what stands around it.
+func (r *reader) around(w []byte, from, to int, b, after byte) (c class) {
+	b2 := byte(' ')
+	if from > 1 {
+		b2 = r.text[from-2]
 	}
 	switch b {
 	case '.':
-		if k := kinds[before(2)]; k == gapByte || k == endByte {
-			c = c.or(among(dotSecrets, w, cSecret)).or(among(softSecrets, w, cSoft))
+		if k := kinds[b2]; k == gapByte || k == endByte {
+			c = among(dotSecrets, w, cSecret).or(among(softSecrets, w, cSoft))
 		}
 	case '/':
-		c = c.or(among(slashSecrets, w, cSecret))
+		c = among(slashSecrets, w, cSecret)
 	case '(':
-		if before(2) == '$' {
-			c = c.or(among(substWords, w, cSubst))
+		if b2 == '$' {
+			c = among(substWords, w, cSubst)
 		}
 	case '`', '"', '\'':
 		if after == b {
-			c = c.or(among(sideWords, w, cSide))
+			c = among(sideWords, w, cSide)
 		}
 	}
-	if tagWords[string(w)] && tagged(b, before(2), after) {
-		c = c.or(cTag.class())
-	} else if (b == '[' || b == '*' || b == '#' || b == ' ' && before(2) == '#') && headWords[string(w)] && r.heading(from, to) {
+	if tagged(b, b2, after) {
+		c = c.or(among(tagWords, w, cTag))
+	}
+	if (b == '[' || b == '*' || b == '#') && headWords[string(w)] && r.heading(from, to) {
 		c = c.or(cHead.class())
 	}
 	if after == ':' {

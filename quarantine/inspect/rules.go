@@ -164,12 +164,9 @@ type hit struct {
 	quoted   bool
 }
 
-// match finds the rules that the tokens fulfil. From each token it looks ahead
-// no further than the gaps reach, and takes the nearest word for each slot: the
-// time is linear in the tokens.
-func match(tokens []token, hits []hit) []hit { return matchFrom(tokens, len(tokens), hits) }
-
-// matchFrom finds the rules that begin in the first n tokens.
+// matchFrom finds the rules that begin in the first n tokens. From each token it
+// looks ahead no further than the gaps reach, and takes the nearest word for each
+// slot: the time is linear in the tokens.
 func matchFrom(tokens []token, n int, hits []hit) []hit {
 	for i := range tokens[:n] {
 		t := &tokens[i]

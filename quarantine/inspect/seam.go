@@ -21,15 +21,10 @@ type seam struct {
 
 func (s *seam) forget() { s.known, s.tokens = false, s.tokens[:0] }
 
-// seam reads the words around the border to the specimen before, and remembers
-// this one's end.
-func (j *judge) seam(v *unfold.View) {
-	t := &j.tail
-	if t.known && t.returned == j.returned && len(t.tokens) > 0 && len(j.reader.tokens) > 0 {
-		j.across(v)
-	}
+// tailed remembers the end of the specimen, to be read with the next.
+func (j *judge) tailed(v *unfold.View) {
+	t, r := &j.tail, &j.reader
 	t.known, t.at, t.returned, t.tokens = true, j.at, j.returned, t.tokens[:0]
-	r := &j.reader
 	from := len(r.tokens)
 	for from > 0 && r.pos-r.tokens[from-1].pos < edge {
 		from--
@@ -41,15 +36,22 @@ func (j *judge) seam(v *unfold.View) {
 	}
 }
 
-// across finds orders that begin in the specimen before and end in this one.
+// across finds orders that begin in the specimen before and end in this one,
+// whose first tokens are read.
 func (j *judge) across(v *unfold.View) {
 	t := &j.tail
 	n := len(t.tokens)
+	if !t.known || t.returned != j.returned || n == 0 {
+		return
+	}
 	for _, k := range j.reader.tokens {
 		if k.pos > edge {
 			break
 		}
 		t.tokens = append(t.tokens, k)
+	}
+	if len(t.tokens) == n {
+		return
 	}
 	j.hits = matchFrom(t.tokens, n, j.hits)
 	for _, h := range j.hits {

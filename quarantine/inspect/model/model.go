@@ -1,7 +1,11 @@
-// Package model is the embedded model: word n-grams and skip-grams hashed into a
-// table of int8 weights, summed over windows of a folded text. It has no
-// dictionary and no text of what it was trained on, does integer arithmetic
-// only, and allocates nothing.
+// Package model is the embedded model: n-grams and skip-grams hashed into a table
+// of int8 weights, summed over windows of a folded text. Of returned text they
+// are of its words; of metadata, of the notions that words stand for. It holds no
+// text of what it was trained on, does integer arithmetic only, and allocates
+// nothing.
+//
+// No weight is below zero: words that are put around an attack cannot pay for it,
+// only push it out of the window.
 //
 // It raises a verdict and never lowers one. docs/inspection.md is its card:
 // data, licences, figures by source, and what it cannot do.

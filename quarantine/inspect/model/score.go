@@ -1,7 +1,26 @@
 package model
 
-// Window is how many words are looked at together.
-const Window = 50
+import "math"
+
+// Unit is what a score of one in the logistic's argument is, in the table's
+// integers.
+const Unit = 64
+
+// Windows are how many words are looked at together, by place. Shorter texts are
+// one window, whose sum is stretched with the root of what is missing.
+var Windows = [Places]int{Metadata: 30, Returned: 20, Name: 30}
+
+const maxWindow = 32
+
+// stretch[p][n] is 4096 times the root of Windows[p]/n.
+var stretch = func() (t [Places][maxWindow]int64) {
+	for p, w := range Windows {
+		for n := 1; n < w; n++ {
+			t[p][n] = int64(math.Sqrt(float64(w<<24) / float64(n)))
+		}
+	}
+	return t
+}()
 
 // Score is the window of a folded text with the highest score.
 func (m *Model) Score(p Place, text string) Hit {
@@ -35,27 +54,29 @@ func (m *Model) Suspects(p Place, text string, parts []Hit) []Hit {
 // scan gives every window, from the front: those that end at a word, once there
 // are as many words as a window has, or at the last one.
 func (m *Model) scan(p Place, text string, window func(Hit)) {
-	var ring [Window]struct {
+	var ring [maxWindow]struct {
 		weight int32
 		from   int
 	}
+	size, bias := Windows[p], m.bias[p]
 	r := NewReader(text, p)
-	n, sum, to := 0, m.bias[p], 0
+	n, at, sum, to := 0, 0, int32(0), 0
 	for r.Next() {
-		at := &ring[n%Window]
-		if n >= Window {
-			sum -= at.weight
-		}
-		at.weight, at.from = 0, r.From
+		w := &ring[at]
+		sum -= w.weight
+		w.weight, w.from = 0, r.From
 		for _, s := range r.Slots() {
-			at.weight += int32(m.table[s])
+			w.weight += int32(m.table[s])
 		}
-		sum, to = sum+at.weight, r.To
-		if n++; n >= Window {
-			window(Hit{sum, ring[n%Window].from, to})
+		sum, to = sum+w.weight, r.To
+		if at++; at == size {
+			at = 0
+		}
+		if n++; n >= size {
+			window(Hit{sum + bias, ring[at].from, to})
 		}
 	}
-	if n > 0 && n < Window {
-		window(Hit{sum, ring[0].from, to})
+	if n > 0 && n < size {
+		window(Hit{int32(int64(sum)*stretch[p][n]>>12) + bias, ring[0].from, to})
 	}
 }
