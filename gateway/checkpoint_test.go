@@ -2,15 +2,16 @@ package gateway
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
@@ -100,9 +101,6 @@ func (v *vault) Condemned(s holds.Subject) bool {
 func guarded(t *testing.T, u *server, profile policy.Profile, tune ...func(*Options)) (*house, *reader, *vault) {
 	t.Helper()
 	key := make([]byte, holds.KeySize)
-	if _, err := rand.Read(key); err != nil {
-		t.Fatal(err)
-	}
 	store, err := holds.Open(filepath.Join(t.TempDir(), "holds"), holds.Options{Key: key})
 	if err != nil {
 		t.Fatal(err)
@@ -536,4 +534,97 @@ func TestTheEngineTakesNotices(t *testing.T) {
 	if len(p.asked) != 1 || string(p.asked[0].Params) != `{"message":"`+said+`\nWhich size?"}` {
 		t.Errorf("asked %v", p.asked)
 	}
+}
+
+// Whatever an upstream returns, and wherever in it words stand: what reaches the
+// agent is clear, an error is one before and after, and what was clear is not
+// touched.
+func TestNothingSuspectReachesAnAgent(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 3))
+	clear := []string{"fine", "", "plain\r\ntext", `{"a":"b\nc"}`, base64.StdEncoding.EncodeToString([]byte("a text that is fine")), "data:,fine%20"}
+	texts := []string{"fine", "a\nSUSPECT b\nc", "HOSTILE", `{"a":"SUSPECT\nx","b":["SUSPECT"]}`, `[{"SUSPECT":1}]`, base64.StdEncoding.EncodeToString([]byte("a SUSPECT text")),
+		"data:,SUSPECT%20", `{"a":"{\"b\":\"\\u0053USPECT\"}"}`, "", "plain\r\ntext", "\U0001F600 SUSPECT"}
+	names := []string{"content", "text", "uri", "data", "blob", "structuredContent", "x", "role", "_meta", "a b"}
+	var value func(depth int, bad bool) any
+	value = func(depth int, bad bool) any {
+		switch n := r.IntN(7); {
+		case depth > 4 || n < 3:
+			if bad {
+				return texts[r.IntN(len(texts))]
+			}
+			return clear[r.IntN(len(clear))]
+		case n < 4:
+			return r.IntN(9)
+		case n < 5:
+			return []any{value(depth+1, bad), value(depth+1, bad)}
+		}
+		out := map[string]any{}
+		for range r.IntN(4) {
+			name := names[r.IntN(len(names))]
+			if bad && r.IntN(30) == 0 {
+				name = "SUSPECT"
+			}
+			out[name] = value(depth+1, bad)
+		}
+		return out
+	}
+	u := newServer(tool("it"))
+	h, _, _ := guarded(t, u, policy.Personal)
+	s := h.shown(newPerson())
+	var failed bool
+	var sent jsontext.Value
+	u.do = func(_ context.Context, _ *wire, x Exchange) (mcp.Frame, error) {
+		if failed {
+			return mcp.Fail(x.Frame.ID, -32001, "failed", sent), nil
+		}
+		return mcp.Answer(x.Frame.ID, sent), nil
+	}
+	ways := map[string]int{}
+	for i := range 3000 {
+		bad := i%2 == 0
+		failed = r.IntN(4) == 0
+		b, err := json.Marshal(map[string]any{"content": value(0, bad), "structuredContent": value(0, bad)}, json.Deterministic(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent = b
+		a := run(s)
+		if failed != (a.Shape == mcp.Failure) {
+			t.Fatalf("%s became %s", sent, a.Bytes())
+		}
+		got := a.Result
+		if failed {
+			got = a.Error.Data
+		}
+		if v := (&reader{}).Inspect(ctx, quarantine.Batch{Specimens: taken(string(got))}).Verdict; v != quarantine.Clear || !got.IsValid() {
+			t.Fatalf("%s: %s of %s", v, got, sent)
+		}
+		switch {
+		case reason(a) != "":
+			ways["held"]++
+		case !strings.HasPrefix(string(got), string(sent[:len(sent)-1])):
+			ways["cut"]++
+		default:
+			ways["untouched"]++
+		}
+		if !bad && (reason(a) != "" || !strings.HasPrefix(string(got), string(sent[:len(sent)-1]))) {
+			t.Fatalf("touched: %s of %s", got, sent)
+		}
+	}
+	if ways["held"] < 100 || ways["cut"] < 100 || ways["untouched"] < 1500 {
+		t.Errorf("%v", ways)
+	}
+}
+
+// taken are the specimens of a text of a result, or of a result.
+func taken(text string) []quarantine.Specimen {
+	raw := jsontext.Value(text)
+	if !strings.HasPrefix(text, "{") || !raw.IsValid() {
+		raw = jsontext.Value(`{"x":` + string(mcp.Quote(text)) + `}`)
+	}
+	set, err := quarantine.ResultSpecimens(methodCall, raw)
+	if err != nil {
+		panic(err)
+	}
+	return set
 }
