@@ -88,33 +88,38 @@ func (j *judge) second(s, last *spot) *spot {
 // hold the next against. The same words are not held against themselves.
 func (j *judge) beside(s, last *spot) *spot {
 	r := &rules[s.rule]
-	level := r.level
+	s.level = r.level
 	if s.quoted {
-		level = weak
+		s.level = weak
 	}
-	together := last != nil && s.pos > last.last && s.pos-last.pos <= near && r.together() != rules[last.rule].together()
+	together := last != nil && s.pos > last.last && s.pos-last.pos <= near && r.together() != rules[last.rule].together() && !tells(s, last)
 	switch {
-	case together && (level == strong || last.level == strong):
+	case together && (s.level == strong || last.level == strong):
 		j.findAt(s.at, r.category, quarantine.Hostile, int(s.from), int(s.to))
-	case level == strong || together:
+	case s.level == strong || together:
 		j.findAt(s.at, r.category, quarantine.Suspect, int(s.from), int(s.to))
 	}
-	s.level = level
-	if last == nil || s.pos-last.pos > near || level == strong && last.level < strong {
+	if last == nil || s.pos-last.pos > near || s.level == strong && last.level < strong {
 		return s
 	}
 	return last
 }
 
+// tells tells whether two hits are what a text about attacks has: two quotations,
+// or two mentions of secrets without an order.
+func tells(a, b *spot) bool {
+	return a.quoted && b.quoted || a.level < strong && b.level < strong && rules[a.rule].category == secrets && rules[b.rule].category == secrets
+}
+
 // quoted tells whether bytes [from, to) are a string of their own, between
 // quotation marks: a text that speaks of such words and does not say them.
 func quoted(text string, from, to int) bool {
-	const slack = 3 // asterisks, brackets, a full stop
-	for i := from - 1; i >= 0 && i >= from-slack; i-- {
+	const before, behind = 3, 12 // asterisks and brackets; a last word
+	for i := from - 1; i >= 0 && i >= from-before; i-- {
 		switch q := text[i]; q {
 		case '"', '\'', '`':
-			k := strings.IndexByte(text[to:min(len(text), to+slack)], q)
-			return k >= 0
+			rest, _, _ := strings.Cut(text[to:min(len(text), to+behind)], "\n")
+			return strings.IndexByte(rest, q) >= 0
 		}
 		if kinds[text[i]] == aByte {
 			return false
