@@ -20,6 +20,7 @@ import (
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/decisions"
+	"github.com/pratique-dev/pratique/registry/holds"
 	"github.com/pratique-dev/pratique/registry/ledger"
 	"github.com/pratique-dev/pratique/registry/node"
 	"github.com/pratique-dev/pratique/registry/runs"
@@ -103,7 +104,7 @@ var exitTable = []struct {
 }{
 	{exitRefused, []error{errTampered, errBad, decisions.ErrKeys, spool.ErrDamaged, ledger.ErrFork, ledger.ErrRollback, ledger.ErrSignature, keyset.ErrRollback, keyset.ErrFork,
 		client.ErrRoots, client.ErrBehind, node.ErrForced, writer.ErrPoisoned, writer.ErrRollback, envelope.ErrRevokedKey,
-		baseline.ErrDamaged, baseline.ErrAct, runs.ErrDamaged, runs.ErrAct, decisions.ErrAnchor}},
+		baseline.ErrDamaged, baseline.ErrAct, baseline.ErrOwn, holds.ErrDamaged, holds.ErrAct, holds.ErrSpent, holds.ErrOwn, runs.ErrDamaged, runs.ErrAct, decisions.ErrAnchor}},
 	{exitConflict, []error{keyring.ErrKnownKey, keyring.ErrConflict, keyring.ErrKeyExists, fs.ErrExist, store.ErrBusy, store.ErrConflict,
 		durable.ErrLocked, registry.ErrNameTaken, registry.ErrNameKept, registry.ErrExists, registry.ErrStaleGeneration,
 		registry.ErrCommandReused, registry.ErrSpent, baseline.ErrStale}},
@@ -115,8 +116,9 @@ var exitTable = []struct {
 		keyring.ErrKeyEmpty, keyring.ErrKeyFormat, keyring.ErrKeyEncoding, keyring.ErrKeyTrailing, keyring.ErrKeyPublic, keyring.ErrKeyPEM,
 		keyring.ErrKeyMismatch, keyring.ErrKeyUse, keyring.ErrKeyEncrypted, keyring.ErrKeyKind,
 		envelope.ErrBlank, envelope.ErrTokenBOM, envelope.ErrTokenSize, client.ErrRootsFile, client.ErrStateForm,
-		store.ErrPermission, registry.ErrStaleBase}},
-	{exitNotFound, []error{fs.ErrNotExist, keyring.ErrNotFound, keyring.ErrNoRing, store.ErrNotFound, registry.ErrNotFound, ledger.ErrNoCheckpoint, baseline.ErrMissing, runs.ErrEnded, runs.ErrNoResult}},
+		store.ErrPermission, registry.ErrStaleBase, baseline.ErrVerdict, baseline.ErrNotHeld, baseline.ErrCondemned,
+		holds.ErrCondemned, holds.ErrNotKept, errFault, errTerminal}},
+	{exitNotFound, []error{fs.ErrNotExist, keyring.ErrNotFound, keyring.ErrNoRing, store.ErrNotFound, registry.ErrNotFound, ledger.ErrNoCheckpoint, baseline.ErrMissing, holds.ErrMissing, runs.ErrEnded, runs.ErrNoResult}},
 	{exitUsage, []error{node.ErrConfig, policy.ErrRules, upstream.ErrOptions, baseline.ErrCommand, client.ErrURL, client.ErrOptions, client.ErrBatch, credentials.ErrKeyID, credentials.ErrToolID, credentials.ErrAgentID,
 		credentials.ErrPrinID, credentials.ErrTokenID, credentials.ErrDigest, credentials.ErrAction}},
 	{exitRefused, []error{keyset.ErrStale, keyset.ErrRoot, labels.ErrStale, labels.ErrLowered, registry.ErrNotOwner, registry.ErrNotOperator}},
@@ -229,7 +231,13 @@ var hints = []struct {
 	{node.ErrForced, "what came after the backup would be lost; if that is meant: --accept-loss"},
 	{store.ErrBusy, "stop what uses the folder first"},
 	{baseline.ErrStale, "pratique surface diff shows what is there now"},
-	{baseline.ErrMissing, "pratique surface list shows what there is"},
+	{baseline.ErrMissing, "pratique surface list, or pratique quarantine list --all, shows what there is"},
+	{baseline.ErrVerdict, "pratique quarantine list names it; look at it with quarantine show, then quarantine release lets exactly that through"},
+	{baseline.ErrCondemned, "pratique quarantine release undoes a condemnation"},
+	{holds.ErrCondemned, "pratique quarantine list --state condemned shows what; a release of that undoes it"},
+	{holds.ErrMissing, "pratique quarantine list shows what there is"},
+	{holds.ErrDamaged, "nothing is released by it; keep it, and remove it from the holds folder once you have looked"},
+	{errTerminal, "without --raw nothing in it is obeyed; or send it to a pipe or file"},
 	{runs.ErrEnded, "pratique runs list shows which go on"},
 	{runs.ErrNoResult, "pratique runs show --id RUN shows what is withdrawn"},
 	{baseline.ErrDamaged, "nothing of this upstream is shown until its file is restored, or removed: then everything is pinned as if seen for the first time"},

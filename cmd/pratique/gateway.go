@@ -21,10 +21,12 @@ import (
 	"github.com/pratique-dev/pratique/internal/origin"
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/inspect"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/decisions"
+	"github.com/pratique-dev/pratique/registry/holds"
 	"github.com/pratique-dev/pratique/registry/node"
 	"github.com/pratique-dev/pratique/registry/runs"
 	"github.com/pratique-dev/pratique/registry/state"
@@ -48,6 +50,7 @@ type assembly struct {
 	base *baseline.Store
 	runs *runs.Store
 	past *decisions.Log
+	held *holds.Store
 	up   gateway.Upstream
 	gw   *gateway.Gateway
 	src  *policy.Source // nil: no rule file
@@ -101,7 +104,8 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 			Limits: surface.Limits{Freshness: cfg.Gateway.FreshnessOr(), Early: cfg.Gateway.Wait},
 		},
 		Inspector: inspect.New(), Keys: n.Keys().Ring(), Issuer: n.URL(), Profile: o.profile, Observer: observer,
-		Withdrawn: surface.NewWithdrawn(a.snapshot, a.base),
+		Withdrawn: surface.NewWithdrawn(a.snapshot, a.base), Holds: a.held,
+		Limits: gateway.Limits{Grace: cfg.Gateway.Grace},
 		Own: gateway.Own{Data: absolute(cfg.Data), Listeners: append(n.Listeners(), n.URL())},
 		Log: a.log, Now: c.now,
 	})
@@ -125,6 +129,12 @@ func (a *assembly) open(rules policy.Policy) (err error) {
 		return err
 	}
 	if a.past, err = a.n.Decisions(); err != nil { // the node's: it anchors and closes it
+		return err
+	}
+	if a.held, err = a.c.holdsOf(a.n, a.cfg.Data, a.past.Note); err != nil {
+		return err
+	}
+	if err := a.held.Err(); err != nil { // what is held stays held, and everything counts as condemned
 		return err
 	}
 	return a.keepRules(rules)
@@ -297,14 +307,14 @@ func (a *assembly) checkLaunch(ctx context.Context, at origin.Origin, cmd baseli
 	}
 	a.pin.Store(l)
 	if b.LaunchStanding(l) == labels.Vetoed {
-		return l, fmt.Errorf("%w: %s", errLaunch, a.remedy("accept", at.String(), "--launch"))
+		return l, fmt.Errorf("%w: %s", errLaunch, a.remedy("surface accept", at.String(), "--launch"))
 	}
 	return l, nil
 }
 
 // remedy is the command line that helps.
-func (a *assembly) remedy(verb, at string, more ...string) string {
-	words := append([]string{"pratique surface", verb, "--data", a.cfg.Data, "--upstream", at}, more...)
+func (a *assembly) remedy(command, at string, more ...string) string {
+	words := append([]string{"pratique", command, "--data", a.cfg.Data, "--upstream", at}, more...)
 	return strings.Join(words, " ")
 }
 
@@ -371,7 +381,11 @@ func (r noticing) Note(e *registry.Entry) error {
 	if err == nil && e.Type == registry.EntrySurface {
 		if why, held := strings.CutPrefix(e.Detail, "held back: "); held {
 			r.a.counted.Held(e.Upstream, e.Kind)
-			r.notice("held back: %s %s (%s): %s", e.Kind, baseline.Visible(e.Name), why, r.a.remedy("diff", e.Origin))
+			remedy := r.a.remedy("surface diff", e.Origin)
+			if v, err := quarantine.ParseVerdict(why); err == nil && v != quarantine.Clear {
+				remedy = r.a.remedy("quarantine list", e.Origin)
+			}
+			r.notice("held back: %s %s (%s): %s", e.Kind, baseline.Visible(e.Name), why, remedy)
 		}
 	}
 	return err

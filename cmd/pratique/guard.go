@@ -152,9 +152,9 @@ func (c *call) greet(a *assembly, p policy.Profile) {
 		return
 	}
 	if l := a.pin.Load(); l != nil && l.Unpinned && b.LaunchStanding(l) == labels.Unknown {
-		c.guardNote("unpinned: the command fetches code without exact version and integrity, so its origin is unknown; to accept that: %s", a.remedy("accept", a.at, "--launch"))
+		c.guardNote("unpinned: the command fetches code without exact version and integrity, so its origin is unknown; to accept that: %s", a.remedy("surface accept", a.at, "--launch"))
 	}
 	if n := len(b.Waiting()); n > 0 {
-		c.guardNote("%s", fmt.Sprintf("held back from before: %d; %s", n, a.remedy("diff", a.at)))
+		c.guardNote("%s", fmt.Sprintf("held back from before: %d; %s", n, a.remedy("surface diff", a.at)))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,7 +45,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"up": scriptUp, "down": scriptDown, "field": scriptField, "code": scriptCode, "perm": scriptPerm, "oneobject": scriptOneObject,
+			"up": scriptUp, "down": scriptDown, "field": scriptField, "code": scriptCode, "perm": scriptPerm, "oneobject": scriptOneObject, "damage": scriptDamage,
 		},
 	})
 }
@@ -167,6 +168,30 @@ func scriptDown(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(p.stop())
 	live(ts).process = nil
 	ts.Check(os.WriteFile(ts.MkAbs("up.err"), p.err.Bytes(), 0o600))
+}
+
+// scriptDamage is "damage DIR": it changes one bit of every file below a folder, or
+// in it, locks aside.
+func scriptDamage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: damage DIR")
+	}
+	n := 0
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.Contains(path, "lock") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil || len(b) < 16 {
+			return err
+		}
+		b[len(b)/2] ^= 1
+		n++
+		return os.WriteFile(path, b, 0o600)
+	}))
+	if n == 0 {
+		ts.Fatalf("nothing in %s to damage", args[0])
+	}
 }
 
 // scriptField is "field VAR FILE PATH [VALUE]": a member of a JSON file, by a

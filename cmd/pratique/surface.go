@@ -17,7 +17,7 @@ func surfaceNoun() noun {
 	return noun{name: "surface", usage: "operator: what was accepted of each upstream, and what waits", verbs: []verb{
 		{
 			name: "list", usage: "list the items of the upstreams with what became of them",
-			about: "States: accepted; changed and new wait for `surface accept` and are not shown to agents; withheld ones wait too, and stay withheld while their verdict is not clear; gone; broken, whose acceptance does not verify.",
+			about: "States: accepted; released, in spite of its text; changed and new wait for `surface accept` and are not shown to agents; withheld ones, whose text is not clear, wait for `quarantine release`; condemned; gone; broken, whose acceptance does not verify.",
 			flags: surfaceFlags(), out: surfaceOutput{}, run: listSurface,
 		},
 		{
@@ -27,7 +27,7 @@ func surfaceNoun() noun {
 		},
 		{
 			name: "accept", usage: "accept what waits: exactly what is there now",
-			about: "Signs an act with the operator's key. Running gateways act on it at once. A version that comes later is not accepted by it. Accepting does not clear: what the inspector calls hostile stays withheld.",
+			about: "Signs an act with the operator's key. Running gateways act on it at once. A version that comes later is not accepted by it. What is withheld for its text, or condemned, is not accepted but released (`quarantine release`): with --all it is left, and said.",
 			flags: surfaceFlags(append(itemFlags(),
 				&option{name: "all", kind: toggle, usage: "everything that waits"},
 				&option{name: "launch", kind: toggle, usage: "the changed launch, or that the launch fetches code without exact version and integrity"},
@@ -60,7 +60,7 @@ type surfaceItem struct {
 	Upstream    string             `json:"upstream" doc:"the upstream's origin"`
 	Kind        baseline.Kind      `json:"kind" doc:"tool, prompt, resource, template, instructions, server; launch"`
 	Name        string             `json:"name,omitzero"`
-	State       string             `json:"state" doc:"accepted, changed, new, withheld, gone, broken"`
+	State       string             `json:"state" doc:"accepted, released, changed, new, withheld, condemned, gone, broken"`
 	ID          credentials.ToolID `json:"id,omitzero"`
 	Gen         uint64             `json:"gen,omitzero"`
 	Ver         uint64             `json:"ver,omitzero"`
@@ -100,8 +100,14 @@ func (o surfaceOutput) show(w io.Writer) {
 
 // baselines opens the baselines of a node's folder.
 func (c *call) baselines(n *node.Node, data string) (*baseline.Store, error) {
+	return c.baselinesOf(n, data, nil)
+}
+
+// baselinesOf opens them for whoever releases items, which registrants do not of
+// their own.
+func (c *call) baselinesOf(n *node.Node, data string, owner func(string, baseline.Key) credentials.KeyID) (*baseline.Store, error) {
 	return baseline.Open(filepath.Join(data, surfaceFolder), baseline.Options{
-		Now: c.now, Acts: n.Operators(), Audience: n.LogName(), Unprotected: n.Unprotected, Sign: n.Seal, Verify: n.Unseal,
+		Now: c.now, Acts: n.Operators(), Audience: n.LogName(), Unprotected: n.Unprotected, Sign: n.Seal, Verify: n.Unseal, Owner: owner,
 	})
 }
 
@@ -206,6 +212,10 @@ func itemsOf(b *baseline.Baseline) []surfaceItem {
 			i.State = "gone"
 		case a.Broken:
 			i.State = "broken"
+		case b.Condemned(a.Key, a.Digest) != nil:
+			i.State = "condemned"
+		case a.Released != "":
+			i.State, i.Verdict = "released", a.Released
 		}
 		out = append(out, i)
 	}
@@ -218,6 +228,8 @@ func itemsOf(b *baseline.Baseline) []surfaceItem {
 // waits is why an item waits.
 func waits(b *baseline.Baseline, w *baseline.Pending) string {
 	switch {
+	case b.Condemned(w.Key, w.Digest) != nil:
+		return "condemned"
 	case w.Verdict != "clear":
 		return "withheld"
 	case b.Accepted(w.Key) == nil:
@@ -233,7 +245,7 @@ type waiting struct {
 	Upstream string             `json:"upstream" doc:"the upstream's origin"`
 	Kind     baseline.Kind      `json:"kind"`
 	Name     string             `json:"name,omitzero"`
-	State    string             `json:"state" doc:"changed, new, withheld, unpinned"`
+	State    string             `json:"state" doc:"changed, new, withheld, condemned, unpinned"`
 	Verdict  string             `json:"verdict,omitzero" doc:"of the inspector"`
 	Was      credentials.Digest `json:"was,omitzero" doc:"digest of what is accepted"`
 	Digest   credentials.Digest `json:"digest" doc:"of what waits"`

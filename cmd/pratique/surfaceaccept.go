@@ -19,14 +19,15 @@ import (
 // acceptedSurface says what was accepted.
 type acceptedSurface struct {
 	Accepted []waiting `json:"accepted"`
+	Left     []waiting `json:"left,omitzero" doc:"with --all: withheld or condemned, and for quarantine release"`
 }
 
 func (o acceptedSurface) show(w io.Writer) {
 	for _, x := range o.Accepted {
 		fmt.Fprintf(w, "accepted %s %s %s\n", x.Upstream, x.Kind, baseline.Visible(x.Name))
-		if x.Verdict != "" && x.Verdict != "clear" {
-			fmt.Fprintf(w, "  it stays withheld: the inspector says %s\n", x.Verdict)
-		}
+	}
+	for _, x := range o.Left {
+		fmt.Fprintf(w, "left %s %s %s: it is %s, see pratique quarantine list\n", x.Upstream, x.Kind, baseline.Visible(x.Name), x.State)
 	}
 }
 
@@ -55,6 +56,10 @@ func acceptSurface(c *call) (any, error) {
 		if len(what) == 0 {
 			return nil, baseline.ErrMissing
 		}
+		var left []waiting
+		if c.is("all") {
+			what, left = apart(what)
+		}
 		if err := c.review(what); err != nil {
 			return nil, err
 		}
@@ -62,8 +67,20 @@ func acceptSurface(c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return c.acceptAll(s, key, what)
+		return c.acceptAll(s, key, what, left)
 	})
+}
+
+// apart tells what can be accepted from what is for a release to let through.
+func apart(all []waiting) (what, left []waiting) {
+	for _, w := range all {
+		if w.State == "withheld" || w.State == "condemned" {
+			left = append(left, w)
+		} else {
+			what = append(what, w)
+		}
+	}
+	return what, left
 }
 
 // review shows a person what is about to be accepted, and asks.
@@ -98,12 +115,12 @@ func (c *call) operatorKey(data string) (*keyring.Private, error) {
 
 // acceptAll signs and files an act for each. The first that fails ends it; what
 // was accepted before stands, and is in the answer.
-func (c *call) acceptAll(s *baseline.Store, key *keyring.Private, what []waiting) (any, error) {
+func (c *call) acceptAll(s *baseline.Store, key *keyring.Private, what, left []waiting) (any, error) {
 	signer, err := envelope.NewSigner(envelope.OperatorAct, key)
 	if err != nil {
 		return nil, err
 	}
-	out := acceptedSurface{Accepted: []waiting{}}
+	out := acceptedSurface{Accepted: []waiting{}, Left: left}
 	ctx, cancel := context.WithTimeout(c, 30*time.Second)
 	defer cancel()
 	byOrigin := map[string][]waiting{}

@@ -61,7 +61,7 @@ func (d *Draft) put(a *Accepted) (*Accepted, error) {
 	default:
 		a.ID = old.ID
 	}
-	a.Gen, a.Ver = d.numbers(a.Key, a.Digest)
+	a.Gen, a.Ver = d.Numbers(a.Key, a.Digest)
 	a.At = d.now.UnixMilli()
 	d.accepted[a.Key] = a
 	delete(d.pending, a.Key)

@@ -9,9 +9,9 @@ import (
 // MaxCondemned bounds the condemnations of one upstream.
 const MaxCondemned = 10_000
 
-// numbers are the generation and version under which a digest of an item is accepted
+// Numbers are the generation and version under which a digest of an item is accepted
 // if it is now.
-func (b *Baseline) numbers(k Key, digest credentials.Digest) (gen, ver uint64) {
+func (b *Baseline) Numbers(k Key, digest credentials.Digest) (gen, ver uint64) {
 	old := b.accepted[k]
 	switch {
 	case old == nil:
@@ -53,7 +53,7 @@ func (s *Store) SignRelease(key *envelope.Signer, b *Baseline, k Key, digest cre
 	if w != nil {
 		act.Found = w.Verdict
 	}
-	act.Gen, act.Ver = b.numbers(k, digest)
+	act.Gen, act.Ver = b.Numbers(k, digest)
 	return s.sign(key, b, act)
 }
 
@@ -62,9 +62,20 @@ func (s *Store) SignCondemn(key *envelope.Signer, b *Baseline, k Key, digest cre
 	if _, _, err := b.held(k, digest); err != nil {
 		return "", err
 	}
-	act := &Act{Op: OpCondemn, Kind: k.Kind, Name: k.Name, Digest: digest, Loose: loose}
-	act.Gen, act.Ver = b.numbers(k, digest)
-	return s.sign(key, b, act)
+	gen, ver := b.Numbers(k, digest)
+	return s.SignCondemnVersion(key, b, k, digest, gen, ver, loose)
+}
+
+// SignCondemnVersion signs the condemnation of a version that was accepted once:
+// what it returned may still be read.
+func (s *Store) SignCondemnVersion(key *envelope.Signer, b *Baseline, k Key, digest credentials.Digest, gen, ver uint64, loose bool) (string, error) {
+	return s.sign(key, b, &Act{Op: OpCondemn, Kind: k.Kind, Name: k.Name, Digest: digest, Gen: gen, Ver: ver, Loose: loose})
+}
+
+// earlier tells whether a version may have been accepted once, before what is now.
+func (b *Baseline) earlier(k Key, gen, ver uint64) bool {
+	a := b.accepted[k]
+	return a != nil && gen > 0 && ver > 0 && (gen < a.Gen || gen == a.Gen && ver < a.Ver)
 }
 
 // Release takes an operator's act: exactly this digest is shown from now on, as
@@ -82,7 +93,7 @@ func (d *Draft) Release(token string) (*Accepted, error) {
 	if err != nil {
 		return nil, err
 	}
-	gen, ver := d.numbers(k, act.Digest)
+	gen, ver := d.Numbers(k, act.Digest)
 	found, raw := quarantine.Clear.String(), []byte(nil)
 	if w != nil {
 		found, raw = w.Verdict, w.Raw
@@ -107,18 +118,21 @@ func (d *Draft) Release(token string) (*Accepted, error) {
 }
 
 // Condemn takes an operator's act: this digest is violated from now on, for every
-// agent and process, whatever is accepted. Condemning again changes nothing.
-// ErrMissing, ErrStale: there is no such item, or not of this digest or version.
+// agent and process, whatever is accepted; so is a version that was accepted before
+// what is now. Condemning again changes nothing. ErrMissing, ErrStale: there is no
+// such item, or not of this digest or version.
 func (d *Draft) Condemn(token string) (*Condemned, error) {
 	act, key, loose, err := d.openBy(token, OpCondemn)
 	if err != nil {
 		return nil, err
 	}
 	k := Key{act.Kind, act.Name}
-	if _, _, err := d.held(k, act.Digest); err != nil {
+	_, _, err = d.held(k, act.Digest)
+	gen, ver := d.Numbers(k, act.Digest)
+	switch {
+	case err != nil && !d.earlier(k, act.Gen, act.Ver):
 		return nil, err
-	}
-	if gen, ver := d.numbers(k, act.Digest); act.Gen != gen || act.Ver != ver {
+	case err == nil && (act.Gen != gen || act.Ver != ver):
 		return nil, ErrStale
 	}
 	c := d.Condemned(k, act.Digest)
