@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/credentials/envelope"
 	"github.com/pratique-dev/pratique/credentials/keyring"
 	"github.com/pratique-dev/pratique/gateway"
 	"github.com/pratique-dev/pratique/gateway/mcp/serve"
@@ -144,6 +145,9 @@ type house struct {
 	data  string
 	spy   *spy
 	leave func()
+
+	base *baseline.Store
+	at   string // the upstream's origin
 }
 
 func build(t *testing.T, b *batch, w way, s mcptest.Script) *house {
@@ -158,7 +162,8 @@ func build(t *testing.T, b *batch, w way, s mcptest.Script) *house {
 		up = need[*upstream.Process](t)(upstream.NewProcess("fixture", h.up.Command(), nil))
 	}
 	log := need[*decisions.Log](t)(decisions.Open(h.data, decisions.Options{Segment: 1 << 20, Quota: 16 << 20}))
-	base := need[*baseline.Store](t)(baseline.Open(filepath.Join(h.data, "surface"), baseline.Options{}))
+	h.base = need[*baseline.Store](t)(baseline.Open(filepath.Join(h.data, "surface"), baseline.Options{Acts: operators, Audience: "vectors"}))
+	h.at = up.Place().Origin.String()
 	h.spy = &spy{Log: log}
 	decide := need[policy.Policy](t)(b.vectors[0].Policy())
 	if b.channel {
@@ -173,7 +178,7 @@ func build(t *testing.T, b *batch, w way, s mcptest.Script) *house {
 		Record: h.spy, Policy: decide, Inspector: inspect.New(), Keys: need[*keyring.Ring](t)(ring()), Issuer: "http://127.0.0.1:1", Profile: cmp.Or(b.profile, policy.Personal), // of launches
 		Own: gateway.Own{Data: h.data},
 		Surfaces: gateway.Surfaces{
-			Baseline: surface.Store(base, up.Place().Origin.String()),
+			Baseline: surface.Store(h.base, h.at),
 			Standing: func() labels.Standing { return standing },
 			Limits:   surface.Limits{Freshness: -1, Early: time.Second},
 		},
@@ -192,6 +197,48 @@ func build(t *testing.T, b *batch, w way, s mcptest.Script) *house {
 		}
 	}
 	return h
+}
+
+// operator is whose acts release what a vector says was released.
+var operator = sync.OnceValues(func() (*keyring.Private, error) { return keyring.NewPrivate(envelope.EdDSA, nil) })
+
+var operators = envelope.NewVerifier(envelope.KeysFunc(func(_ envelope.Type, id credentials.KeyID) (envelope.Key, error) {
+	key, err := operator()
+	if err == nil && key.Key().ID != id {
+		err = envelope.ErrUnknownKey
+	}
+	if err != nil {
+		return envelope.Key{}, err
+	}
+	return key.Key(), nil
+}))
+
+// release releases what the vectors say was, as an operator would who has looked at
+// it.
+func (h *house) release(t *testing.T, b *batch) {
+	t.Helper()
+	sign := need[*envelope.Signer](t)(envelope.NewSigner(envelope.OperatorAct, need[*keyring.Private](t)(operator())))
+	done := map[baseline.Key]bool{}
+	for _, v := range b.vectors {
+		name, err := v.ItemName()
+		k := baseline.Key{Kind: baseline.Kind(v.Kind), Name: name}
+		if err != nil || !v.Released || done[k] {
+			continue
+		}
+		done[k] = true
+		need[*baseline.Baseline](t)(h.base.Update(context.Background(), h.at, func(d *baseline.Draft) error {
+			w := d.Pending(k)
+			if w == nil || w.Verdict != v.Verdict {
+				t.Errorf("%s: waits as %+v, want %s", v.Name, w, v.Verdict)
+				return nil
+			}
+			act, err := h.base.SignRelease(sign, &d.Baseline, k, w.Digest, false)
+			if err == nil {
+				_, err = d.Release(act)
+			}
+			return err
+		}))
+	}
 }
 
 // join is an agent of the gateway.
