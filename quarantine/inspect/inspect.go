@@ -13,7 +13,9 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/pratique-dev/pratique/quarantine"
@@ -26,8 +28,9 @@ import (
 // inspection.
 const rulesEngine = unfold.Version + "+structure/1+wording/1"
 
-// MaxFindings bounds the findings of one report; the verdict counts all.
-const MaxFindings = 64
+// MaxFindings bounds the findings of one report; the verdict counts all. A report
+// with more is Partial: whoever cuts what it names would leave the rest.
+const MaxFindings = 512
 
 // Options say which models are asked beside the rules. The zero value asks the
 // embedded one.
@@ -104,7 +107,7 @@ func (e *engine) Inspect(ctx context.Context, b quarantine.Batch) (report quaran
 		j.specimen(i)
 	}
 	j.finish()
-	report = quarantine.Report{Verdict: j.verdict, Findings: j.findings, Engine: e.ran(b.Depth)}
+	report = quarantine.Report{Verdict: j.verdict, Findings: j.findings, Engine: e.ran(b.Depth), Partial: j.more}
 	if b.Depth == quarantine.Full && e.Opinion != nil {
 		e.ask(ctx, b, j, &report)
 	}
@@ -117,11 +120,15 @@ func (e *engine) ask(ctx context.Context, b quarantine.Batch, j *judge, report *
 	more := e.Opinion.Judge(ctx, b, func(at int) bool { return j.worst[at] <= quarantine.Clear })
 	report.Verdict = quarantine.Worse(report.Verdict, more.Verdict)
 	report.Partial = report.Partial || more.Partial
-	for _, f := range more.Findings {
-		if len(report.Findings) < MaxFindings {
-			report.Findings = append(report.Findings, f)
-		}
-	}
+	room := min(len(more.Findings), MaxFindings-len(report.Findings))
+	report.Findings = append(report.Findings, more.Findings[:room]...)
+	report.Partial = report.Partial || room < len(more.Findings)
+	inOrder(report.Findings)
+}
+
+// inOrder sorts findings by their specimens.
+func inOrder(list []quarantine.Finding) {
+	slices.SortStableFunc(list, func(a, b quarantine.Finding) int { return cmp.Compare(a.At, b.At) })
 }
 
 // late is the report of an inspection that did not come to its end. The empty

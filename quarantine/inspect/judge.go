@@ -13,6 +13,7 @@ type judge struct {
 	model    *model.Model // nil: not asked
 	verdict  quarantine.Verdict
 	findings []quarantine.Finding
+	more     bool // findings than the report has room for
 	worst    []quarantine.Verdict // by specimen; the zero value: nothing found
 
 	// the specimen that is looked at
@@ -52,7 +53,7 @@ func (j *judge) begin(set []quarantine.Specimen) {
 	}
 	j.worst = j.worst[:len(set)]
 	clear(j.worst)
-	j.spots, j.passed = j.spots[:0], 0
+	j.spots, j.passed, j.more = j.spots[:0], 0, false
 	j.tail.forget()
 	j.item = item{}
 	j.references()
@@ -77,12 +78,15 @@ func (j *judge) find(c quarantine.Category, v quarantine.Verdict, from, to int) 
 func (j *judge) findAt(at int, c quarantine.Category, v quarantine.Verdict, from, to int) {
 	j.verdict = quarantine.Worse(j.verdict, v)
 	j.worst[at] = quarantine.Worse(j.worst[at], v)
-	f := quarantine.Finding{Category: c, Verdict: v, Path: j.set[at].Path, At: at, Span: quarantine.Span{From: from, To: to}}
-	if n := len(j.findings); n > 0 && j.findings[n-1] == f {
-		return // one view of a text often says what another says
+	for i := len(j.findings) - 1; i >= 0 && i >= len(j.findings)-4; i-- { // rules and views often say the same of the same words
+		f := &j.findings[i]
+		if f.At == at && f.Category == c && f.Verdict == v && f.Span.From <= to && from <= f.Span.To {
+			f.Span.From, f.Span.To = min(f.Span.From, from), max(f.Span.To, to)
+			return
+		}
 	}
-	if len(j.findings) < MaxFindings {
-		j.findings = append(j.findings, f)
+	if j.more = j.more || len(j.findings) == MaxFindings; !j.more {
+		j.findings = append(j.findings, quarantine.Finding{Category: c, Verdict: v, Path: j.set[at].Path, At: at, Span: quarantine.Span{From: from, To: to}})
 	}
 }
 
@@ -157,4 +161,5 @@ func (j *judge) learned(v *unfold.View) {
 func (j *judge) finish() {
 	j.endItem()
 	j.weigh()
+	inOrder(j.findings)
 }
