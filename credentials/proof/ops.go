@@ -37,6 +37,8 @@ const (
 	KeyRevoke        Op = "key.revoke"
 	EventsRead       Op = "events.read"
 	OperatorRead     Op = "operator.read"
+	ResultsWatch     Op = "results.watch"
+	ResultsDeleted   Op = "results.deleted"
 )
 
 // A Presence says whether a member belongs into a proof. The zero value is the
@@ -108,6 +110,8 @@ var rules = map[Op]Rule{
 	KeyRevoke:        plain,
 	EventsRead:       plainRead,
 	OperatorRead:     plainRead,
+	ResultsWatch:     plainRead,
+	ResultsDeleted:   plainBody,
 }
 
 // RuleOf is the rule of an operation; ok is false for one that is not known.

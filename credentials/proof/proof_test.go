@@ -331,7 +331,7 @@ func TestBaseLater(t *testing.T) {
 // (RULES.md 27).
 func TestOperations(t *testing.T) {
 	r := newRig(t, edKey(t), nil)
-	if n := len(proof.Ops()); n != 29 {
+	if n := len(proof.Ops()); n != 31 {
 		t.Errorf("%d operations", n)
 	}
 	members := map[string]any{"ath": b64sum(handle), "tool_id": string(tool), "base": mdg.String(), "bdg": "sha-256:" + b64sum(string(body))}

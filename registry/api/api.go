@@ -110,6 +110,8 @@ type Options struct {
 	// CORSOrigins are web origins whose pages may call, beside those whose
 	// topology was read. Never with credentials, never operators' paths.
 	CORSOrigins []string
+	// Runs are the agents' runs, which stand on the same folder; nil: none do.
+	Runs Runs
 	// Ledger serves /ledger/; nil: not served.
 	Ledger http.Handler
 	// Fetcher reads topologies; nil: none is read.

@@ -13,6 +13,7 @@ import (
 	"github.com/pratique-dev/pratique/internal/problem"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/ledger"
+	"github.com/pratique-dev/pratique/registry/runs"
 	"github.com/pratique-dev/pratique/registry/store"
 	"github.com/pratique-dev/pratique/registry/writer"
 )
@@ -172,6 +173,10 @@ var mappings = []mapping{
 	{registry.ErrHolder, "invalid_token", true},
 	{registry.ErrTool, "wrong_tool", false},
 	{registry.ErrNotFound, "not_found", true},
+	{runs.ErrEnded, "not_found", true},
+	{runs.ErrNoResult, "not_found", true},
+	{runs.ErrAct, "bad_observation", false},
+	{runs.ErrLimit, "too_many", false},
 	{registry.ErrNotOwner, "not_owner", false},
 	{registry.ErrNotOperator, "not_operator", true},
 	{registry.ErrNotObserver, "not_observer", false},

@@ -250,11 +250,11 @@ func parameters(r *route) (out []any) {
 		}
 		out = append(out, object{"name": q.name, "in": "query", "required": q.required, "description": q.text, "schema": s})
 	}
-	if r.method != get && r.id != "renewHandle" && r.tag != "keys" && r.id != "readTopology" {
+	if r.method != get && r.id != "renewHandle" && r.tag != "keys" && r.tag != "results" && r.id != "readTopology" {
 		out = append(out, object{"name": "Idempotency-Key", "in": "header", "description": "Command id: a retry with the same id and request gets the first outcome.",
 			"schema": object{"type": "string", "pattern": "^[A-Za-z0-9_-]{16,64}$"}})
 	}
-	if r.stream {
+	if r.stream && r.follow == nil {
 		out = append(out, object{"name": "Last-Event-ID", "in": "header", "description": "The id of the last event received; the stream goes on after it.",
 			"schema": object{"type": "string"}})
 	}
@@ -274,6 +274,8 @@ func pathSchema(r *route, name string) object {
 		pattern = "^prn_" + thumbprint + "$"
 	case r.tag == "agents":
 		pattern = "^agt_" + ulidText + "$"
+	case r.tag == "results":
+		pattern = "^run_" + ulidText + "$"
 	}
 	if pattern == "" {
 		return object{"type": "string"}
@@ -297,6 +299,9 @@ func (d *describer) responses(r *route) object {
 		if r.stream {
 			kind = "text/event-stream"
 			good["description"] = "A stream of events of the kind `label`, whose data is a LabelChange in JSON and whose id is a ledger index; `reset` where the log is not the one of Last-Event-ID."
+		}
+		if r.follow != nil {
+			good["description"] = "A stream of events of the kinds `withdrawn` and `cleared`, whose data is a WithdrawalEvent in JSON. It begins with all that is withdrawn."
 		}
 		good["content"] = object{kind: object{"schema": d.schemaOf(reflect.TypeOf(g), false)}}
 	}

@@ -37,8 +37,9 @@ type route struct {
 	op     string // of the proof; empty: none
 	who    who
 	about  about
-	body   int64 // the longest body, in bytes; 0: none is taken
-	stream bool  // answered by the stream hub
+	body   int64                      // the longest body, in bytes; 0: none is taken
+	stream bool                       // answered by the stream hub, or by follow
+	follow func(*Server, *call) error // of a stream that a proof opens
 	do     func(*Server, *call) (*answer, error)
 
 	id      string // operationId
@@ -77,7 +78,7 @@ const anyCodes = "command_reused bad_command "
 
 func table() []*route {
 	return slices.Concat(principalRoutes(), agentRoutes(), toolRoutes(), handleRoutes(), delegationRoutes(),
-		topologyRoutes(), labelRoutes(), observationRoutes(), keyRoutes(), eventRoutes(), discoveryRoutes())
+		topologyRoutes(), labelRoutes(), observationRoutes(), keyRoutes(), eventRoutes(), discoveryRoutes(), resultRoutes())
 }
 
 func principalRoutes() []*route {

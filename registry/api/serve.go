@@ -77,7 +77,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if c.route.stream {
 		c.ctx = r.Context()
-		if err := s.streams.serve(c); err != nil {
+		if err := s.stream(c); err != nil {
 			c.fail(err)
 		}
 		return

@@ -127,13 +127,7 @@ func (h *hub) serve(c *call) error {
 	}
 	sub := &subscriber{queue: make(chan frame, h.s.opt.Limits.StreamQueue), cut: make(chan struct{})}
 	defer h.leave(sub)
-	st := &stream{h: h, c: c, ctl: http.NewResponseController(c.w)}
-	hd := c.w.Header()
-	hd.Set("Content-Type", "text/event-stream")
-	hd.Set("Cache-Control", "no-store")
-	hd.Set("X-Accel-Buffering", "no")
-	c.w.WriteHeader(http.StatusOK)
-	_ = st.ctl.SetReadDeadline(time.Time{}) // the server's is for requests that end
+	st := h.begin(c)
 	first := comment("label changes")
 	if reset {
 		first = frame{text: []byte("event: reset\nid: " + strconv.FormatUint(max(from, 1)-1, 10) + "\ndata: {}\n\n")}

@@ -23,6 +23,7 @@ import (
 	"github.com/pratique-dev/pratique/internal/secret"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/ledger"
+	"github.com/pratique-dev/pratique/registry/runs"
 	"github.com/pratique-dev/pratique/registry/store"
 	"github.com/pratique-dev/pratique/registry/store/sqlite"
 	"github.com/pratique-dev/pratique/registry/writer"
@@ -69,6 +70,9 @@ type Node struct {
 
 	mounts   []Mount
 	decided  decided
+	held     sync.Once // opens runs
+	runs     *runs.Store
+	runsErr  error
 	operator string // file of the operator's key, where it exists
 	ready    chan struct{}
 	metrics  *metrics
@@ -354,7 +358,7 @@ func (n *Node) Close() error {
 			n.admin.Close()
 		}
 		if n.record != nil {
-			err = errors.Join(err, n.closeDecisions())
+			err = errors.Join(err, n.closeRuns(), n.closeDecisions())
 			if !n.opt.Offline && n.record.Fresh() == nil {
 				err = errors.Join(err, n.record.SaveSnapshot())
 			}

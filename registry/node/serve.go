@@ -46,13 +46,17 @@ func (n *Node) handler() (*api.Server, error) {
 		}
 		return k
 	}
+	held, err := n.Runs()
+	if err != nil {
+		return nil, err
+	}
 	opt := api.Options{
 		ExternalURL: n.external, Record: n.record, Log: n.store, Prover: n.tiles, Signer: n.ring,
 		Verifier: envelope.NewVerifier(n.ring), Keys: n.keys, Proofs: checker,
 		Hosts: n.hosts(), CORSOrigins: n.cfg.CORS, Ledger: ledger.NewHandler(n.tiles, n.board, keys),
 		Fetcher: n.fetch, Policy: n.cfg.policy(n.external),
 		HandleLife: n.cfg.Keys.HandleLife, LabelLife: n.cfg.Keys.LabelLife,
-		Observe: n.metrics.observe, Now: n.opt.Now, Rand: n.opt.Rand, Logger: n.log,
+		Runs: held, Observe: n.metrics.observe, Now: n.opt.Now, Rand: n.opt.Rand, Logger: n.log,
 	}
 	return api.New(opt)
 }

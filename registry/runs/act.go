@@ -11,12 +11,13 @@ import (
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/credentials/envelope"
+	"github.com/pratique-dev/pratique/registry"
 )
 
 // What an act or a statement says, as claim "op".
 const (
-	OpClear   = "run.clear"       // operator-act+jwt: a person has seen to it
-	OpDeleted = "results.deleted" // observation+jwt: the agent's runtime deleted them
+	OpClear   = registry.OpRunClear
+	OpDeleted = registry.OpResultsDeleted
 )
 
 // ActLife is how long after it was signed an act or statement can be used.
@@ -26,17 +27,8 @@ const ActLife = 10 * time.Minute
 // run, or was used before.
 var ErrAct = errors.New("runs: the act was not made by an operator or enrolled runtime for this run, or was used before")
 
-// Act are the claims of an operator's act that takes withdrawn results out of a
-// run's context, and of a runtime's statement that it deleted them.
-type Act struct {
-	credentials.Registered
-	Aud     string   `json:"aud"`
-	Op      string   `json:"op"`
-	Run     string   `json:"run"`
-	Results []string `json:"results,omitzero"`     // none: all that were withdrawn by then, which only an operator can say
-	Until   int64    `json:"until"`                // "then": milliseconds since the epoch
-	Loose   bool     `json:"unprotected,omitzero"` // the key was read unencrypted
-}
+// Act are the claims of an act or statement.
+type Act = registry.ClearClaims
 
 // A clearing is an act or statement that was taken.
 type clearing struct {
@@ -55,12 +47,7 @@ type opened struct {
 // SignClear signs the act that takes withdrawn results out of a run's context; no
 // results: all of them.
 func (s *Store) SignClear(key *envelope.Signer, run string, results []string, loose bool) (string, error) {
-	return s.sign(key, &Act{Op: OpClear, Run: run, Results: results, Loose: loose})
-}
-
-// SignDeleted signs the statement that results were deleted.
-func (s *Store) SignDeleted(key *envelope.Signer, run string, results []string) (string, error) {
-	return s.sign(key, &Act{Op: OpDeleted, Run: run, Results: results})
+	return s.sign(key, &Act{Aud: s.opt.Audience, Op: OpClear, Run: run, Results: results, Loose: loose})
 }
 
 func (s *Store) sign(key *envelope.Signer, a *Act) (string, error) {
@@ -71,7 +58,7 @@ func (s *Store) sign(key *envelope.Signer, a *Act) (string, error) {
 	now := s.opt.Now()
 	id := credentials.TokenID(base64.RawURLEncoding.EncodeToString(jti[:]))
 	a.Registered = credentials.NewRegistered(string(key.Key().ID.Principal()), id, now, ActLife)
-	a.Aud, a.Until = s.opt.Audience, now.UnixMilli()
+	a.Until = now.UnixMilli()
 	return key.Sign(a)
 }
 
@@ -83,9 +70,9 @@ func (s *Store) openToken(token string) opened {
 	if ok {
 		return o
 	}
-	o = s.verify(envelope.OperatorAct, s.opt.Acts, token, OpClear)
+	o = verify(envelope.OperatorAct, s.opt.Acts, token, OpClear, s.opt.Audience)
 	if !o.ok {
-		o = s.verify(envelope.Observation, s.opt.Observers, token, OpDeleted)
+		o = verify(envelope.Observation, s.opt.Observers, token, OpDeleted, s.opt.Registry)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +85,7 @@ func (s *Store) openToken(token string) opened {
 	return o
 }
 
-func (s *Store) verify(typ envelope.Type, v envelope.Verifier, token, op string) (o opened) {
+func verify(typ envelope.Type, v envelope.Verifier, token, op, aud string) (o opened) {
 	if v == nil {
 		return o
 	}
@@ -107,7 +94,7 @@ func (s *Store) verify(typ envelope.Type, v envelope.Verifier, token, op string)
 		return opened{}
 	}
 	o.by = t.Key.ID
-	o.ok = o.act.Op == op && o.act.Aud == s.opt.Audience && o.act.Iss == string(o.by.Principal()) && o.act.Run != "" &&
+	o.ok = o.act.Op == op && aud != "" && o.act.Aud == aud && o.act.Iss == string(o.by.Principal()) && o.act.Run != "" &&
 		(op == OpClear || len(o.act.Results) > 0 && !o.act.Loose)
 	return o
 }

@@ -3,6 +3,7 @@ package runs_test
 import (
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"os"
 	"path/filepath"
@@ -72,9 +73,17 @@ func only(s *envelope.Signer, typ envelope.Type) envelope.Verifier {
 	}))
 }
 
+// deleted is a runtime's statement.
+func deleted(by *envelope.Signer, run string, results []string) (string, error) {
+	now := time.Now()
+	jti := credentials.TokenID(base64.RawURLEncoding.EncodeToString([]byte(rand.Text()[:16])))
+	return by.Sign(&runs.Act{Registered: credentials.NewRegistered(string(by.Key().ID.Principal()), jti, now, runs.ActLife),
+		Aud: "https://registry.example.test", Op: runs.OpDeleted, Run: run, Results: results, Until: now.UnixMilli()})
+}
+
 func options(t *testing.T) runs.Options {
 	p := who(t)
-	return runs.Options{Acts: only(p.operator, envelope.OperatorAct), Observers: only(p.statement, envelope.Observation), Audience: "log"}
+	return runs.Options{Acts: only(p.operator, envelope.OperatorAct), Observers: only(p.statement, envelope.Observation), Audience: "log", Registry: "https://registry.example.test"}
 }
 
 func openFor(t *testing.T, dir string) *runs.Store {
@@ -220,10 +229,10 @@ func TestClear(t *testing.T) {
 	take("an act from before it", late, runs.ErrNoResult)
 	take("a stranger's act", sign(s.SignClear(p.stranger, r.ID(), nil, false)), runs.ErrAct)
 	take("a runtime's act", sign(s.SignClear(p.runtime, r.ID(), nil, false)), runs.ErrAct)
-	take("a stranger's statement", sign(s.SignDeleted(p.strange, r.ID(), []string{one})), runs.ErrAct)
-	take("a statement of everything", sign(s.SignDeleted(p.statement, r.ID(), nil)), runs.ErrAct)
+	take("a stranger's statement", sign(deleted(p.strange, r.ID(), []string{one})), runs.ErrAct)
+	take("a statement of everything", sign(deleted(p.statement, r.ID(), nil)), runs.ErrAct)
 	take("of another run", sign(s.SignClear(p.operator, "run_01J00000000000000000000000", nil, false)), runs.ErrEnded)
-	take("of what is not withdrawn", sign(s.SignDeleted(p.statement, r.ID(), []string{"res_01J00000000000000000000000"})), runs.ErrNoResult)
+	take("of what is not withdrawn", sign(deleted(p.statement, r.ID(), []string{"res_01J00000000000000000000000"})), runs.ErrNoResult)
 	old, err := runs.Open(dir, runs.Options{Now: func() time.Time { return time.Now().Add(-time.Hour) }, Audience: "log"})
 	if err != nil {
 		t.Fatal(err)
@@ -238,7 +247,7 @@ func TestClear(t *testing.T) {
 		t.Fatal("one of them was taken")
 	}
 
-	statement := sign(s.SignDeleted(p.statement, r.ID(), []string{one, three}))
+	statement := sign(deleted(p.statement, r.ID(), []string{one, three}))
 	take("a statement", statement, nil)
 	take("the same again", statement, runs.ErrAct)
 	if open := look(t, r).Withdrawn(); len(open) != 2 {
@@ -351,7 +360,7 @@ func TestLostIDs(t *testing.T) {
 			if x := context_(t, r, place); x != policy.Worst {
 				t.Fatal(x)
 			}
-			token, err := s.SignDeleted(p.statement, r.ID(), []string{one})
+			token, err := deleted(p.statement, r.ID(), []string{one})
 			if err != nil {
 				t.Fatal(err)
 			}

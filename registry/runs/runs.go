@@ -53,8 +53,9 @@ type Options struct {
 	// Acts verifies operators' acts, and Observers statements of runtimes that the
 	// operator enrolled; nil refuses them all.
 	Acts, Observers envelope.Verifier
-	// Audience is what acts and statements name as aud: the name of the folder's log.
-	Audience string
+	// Audience is what acts name as aud: the name of the folder's log; Registry what
+	// statements do: the registry's external URL.
+	Audience, Registry string
 	// Unprotected tells of a key that it lies unencrypted on this machine (RULES.md
 	// 13). nil: none is known to.
 	Unprotected func(credentials.KeyID) bool
