@@ -1,0 +1,54 @@
+package warden
+
+import (
+	"errors"
+
+	"github.com/pratique-dev/pratique/quarantine"
+)
+
+var (
+	errGarbage = errors.New("the answer is not one of an engine")
+	errRefused = errors.New("no language model may be asked about this batch")
+)
+
+// categories is the closed set: what is not in it is no word of an engine, and
+// reaches no operator.
+var categories = map[quarantine.Category]bool{
+	quarantine.Invisible: true, quarantine.Lookalike: true, quarantine.Control: true, quarantine.Hidden: true, quarantine.Encoded: true,
+	quarantine.Prose: true, quarantine.Padding: true, quarantine.Reference: true, quarantine.SideParameter: true, quarantine.OtherTool: true,
+	quarantine.TwinName: true, quarantine.Contradiction: true, quarantine.Overreach: true, quarantine.Tracking: true, quarantine.SecretValue: true,
+	quarantine.Override: true, quarantine.Secrets: true, quarantine.Learned: true, quarantine.Opinion: true,
+	quarantine.Unreadable: true, quarantine.Late: true,
+}
+
+// check holds what an engine says against the batch that it was asked about:
+// findings are about specimens that there are and bytes that they have, in words of
+// the closed set, and the verdict is no better than any of them. Paths are ours,
+// but for the empty one, which speaks of the whole batch. ran are the stages that a
+// whole report names.
+func check(r quarantine.Report, b *quarantine.Batch, ran string) (quarantine.Report, error) {
+	switch r.Verdict {
+	case quarantine.Clear, quarantine.Suspect, quarantine.Hostile:
+	default:
+		return quarantine.Report{}, errGarbage
+	}
+	if !r.Partial && r.Engine != ran {
+		return quarantine.Report{}, errGarbage
+	}
+	out := quarantine.Report{Verdict: r.Verdict, Partial: r.Partial, Findings: make([]quarantine.Finding, 0, len(r.Findings))}
+	for _, f := range r.Findings {
+		if f.At < 0 || f.At >= len(b.Specimens) || !categories[f.Category] || f.Verdict > quarantine.Hostile ||
+			f.Span.From < 0 || f.Span.To < f.Span.From || f.Span.To > len(b.Specimens[f.At].Text) {
+			return quarantine.Report{}, errGarbage
+		}
+		if f.Path != "" {
+			f.Path = b.Specimens[f.At].Path
+		}
+		out.Findings = append(out.Findings, f)
+		out.Verdict = quarantine.Worse(out.Verdict, f.Verdict)
+	}
+	if out.Partial && out.Verdict == quarantine.Clear { // what was not looked at is not clear
+		out.Verdict = quarantine.Suspect
+	}
+	return out, nil
+}

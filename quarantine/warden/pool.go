@@ -1,0 +1,269 @@
+package warden
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pratique-dev/pratique/quarantine/warden/internal/jail"
+)
+
+var errClosed = errors.New("warden: closed")
+
+// Pauses between starts, so that what fails at once does not spin.
+const (
+	pauseMin   = 20 * time.Millisecond
+	pauseStart = 5 * time.Second // at most, after starts that failed
+	pauseCrash = time.Second     // at most, after children that were lost
+	freely     = 3               // losses in a row that are made good at once
+)
+
+// A pool keeps children: some idle, some out, some about to be started. One is
+// always there or coming, more only when they are wanted.
+type pool struct {
+	starter *starter
+	level   atomic.Pointer[jail.Level]
+	out     sync.WaitGroup // children handed out, and starts
+
+	mu      sync.Mutex // owns what follows
+	max     int
+	idle    []*cell // the last one in is the first out: its memory is warm
+	all     map[*cell]bool
+	coming  int             // starts that are decided on
+	waiting []chan<- handed // first come, first served
+	starts  uint64
+	failed  error     // of the last start
+	fails   int       // failed starts in a row
+	losses  int       // children lost without a report between
+	until   time.Time // no start before
+	closed  bool
+}
+
+// A handed is what somebody who waits gets.
+type handed struct {
+	c   *cell
+	err error
+}
+
+func newPool(most int, s *starter) *pool {
+	return &pool{starter: s, max: most, all: map[*cell]bool{}}
+}
+
+// warm starts the first child.
+func (p *pool) warm() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.want()
+}
+
+// get waits for a child. Where none is there and none can be started now, it
+// fails at once.
+func (p *pool) get(ctx context.Context) (*cell, error) {
+	p.mu.Lock()
+	if c := p.ready(); c != nil {
+		p.mu.Unlock()
+		return c, nil
+	}
+	if p.closed {
+		p.mu.Unlock()
+		return nil, errClosed
+	}
+	if err := p.down(); err != nil {
+		p.mu.Unlock()
+		return nil, err
+	}
+	turn := make(chan handed, 1)
+	p.waiting = append(p.waiting, turn)
+	p.want()
+	p.mu.Unlock()
+	select {
+	case h := <-turn:
+		return h.c, h.err
+	case <-ctx.Done():
+		p.leave(turn)
+		return nil, ctx.Err()
+	}
+}
+
+// ready takes an idle child that is alive.
+func (p *pool) ready() *cell {
+	for !p.closed && len(p.idle) > 0 {
+		last := len(p.idle) - 1
+		c := p.idle[last]
+		p.idle = p.idle[:last]
+		if !c.ended() {
+			p.out.Add(1)
+			return c
+		}
+		delete(p.all, c)
+		c.end()
+	}
+	return nil
+}
+
+// down says why there is nothing to wait for.
+func (p *pool) down() error {
+	if len(p.all) == 0 && p.failed != nil && time.Now().Before(p.until) {
+		return p.failed
+	}
+	return nil
+}
+
+// leave gives a place in the queue up, and what came to it meanwhile back.
+func (p *pool) leave(turn chan handed) {
+	p.mu.Lock()
+	p.waiting = slices.DeleteFunc(p.waiting, func(t chan<- handed) bool { return t == turn })
+	p.mu.Unlock()
+	select {
+	case h := <-turn:
+		if h.c != nil {
+			p.put(h.c)
+		}
+	default:
+	}
+}
+
+// want starts a child where one is missing: one is always there, and one more for
+// each that waits, up to the most.
+func (p *pool) want() {
+	for !p.closed && len(p.all)+p.coming < p.max && (len(p.all)+p.coming == 0 || p.coming < len(p.waiting)) {
+		p.coming++
+		if d := time.Until(p.until); d > 0 {
+			time.AfterFunc(d, p.grow)
+		} else {
+			go p.grow()
+		}
+	}
+}
+
+// grow starts one child.
+func (p *pool) grow() {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return
+	}
+	p.out.Add(1)
+	defer p.out.Done()
+	p.mu.Unlock()
+	c, level, err := p.starter.start()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.coming--
+	if err != nil {
+		p.failed, p.fails = err, p.fails+1
+		p.until = time.Now().Add(pause(p.fails, pauseStart))
+		if len(p.all)+p.coming == 0 {
+			p.refuse(err)
+		}
+		return
+	}
+	p.starts++
+	if p.closed {
+		c.end()
+		return
+	}
+	p.failed, p.fails = nil, 0
+	p.level.Store(&level)
+	p.all[c] = true
+	p.hand(c)
+}
+
+func pause(n int, most time.Duration) time.Duration {
+	return min(pauseMin<<min(n-1, 20), most)
+}
+
+func (p *pool) refuse(err error) {
+	for _, turn := range p.waiting {
+		turn <- handed{err: err}
+	}
+	p.waiting = nil
+}
+
+// hand gives a child to the first who waits, or keeps it.
+func (p *pool) hand(c *cell) {
+	if len(p.waiting) == 0 {
+		p.idle = append(p.idle, c)
+		return
+	}
+	p.out.Add(1)
+	p.waiting[0] <- handed{c: c}
+	p.waiting = p.waiting[1:]
+}
+
+// put takes a child back that has done its work.
+func (p *pool) put(c *cell) {
+	defer p.out.Done()
+	p.mu.Lock()
+	p.losses = 0
+	spent := p.closed || c.spent()
+	if spent {
+		delete(p.all, c)
+		p.want()
+	} else {
+		p.hand(c)
+	}
+	p.mu.Unlock()
+	if spent {
+		c.end()
+	}
+}
+
+// drop takes note of a child that is lost and has ended. It tells whether that
+// was ours to do.
+func (p *pool) drop(c *cell) (closed bool) {
+	defer p.out.Done()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.all, c)
+	if p.losses++; p.losses > freely {
+		p.until = time.Now().Add(pause(p.losses-freely, pauseCrash))
+	}
+	p.want()
+	return p.closed
+}
+
+// fault is why there is no child and none is coming.
+func (p *pool) fault() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return errClosed
+	}
+	if len(p.all) == 0 {
+		return p.failed
+	}
+	return nil
+}
+
+func (p *pool) counts() (starts uint64, live int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.starts, len(p.all)
+}
+
+// close ends all children and waits until nothing of the pool is left.
+func (p *pool) close() {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return
+	}
+	p.closed = true
+	p.starter.cancel()
+	p.refuse(errClosed)
+	for _, c := range p.idle {
+		delete(p.all, c)
+		c.end()
+	}
+	p.idle = nil
+	for c := range p.all {
+		c.kill() // whoever has it takes it out
+	}
+	p.mu.Unlock()
+	p.out.Wait()
+	p.starter.close()
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package warden
+
+const race = 1
