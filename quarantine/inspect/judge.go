@@ -13,7 +13,7 @@ type judge struct {
 	model    *model.Model // nil: not asked
 	verdict  quarantine.Verdict
 	findings []quarantine.Finding
-	more     bool // findings than the report has room for
+	more     bool                 // findings than the report has room for
 	worst    []quarantine.Verdict // by specimen; the zero value: nothing found
 
 	// the specimen that is looked at
@@ -93,6 +93,9 @@ func (j *judge) findAt(at int, c quarantine.Category, v quarantine.Verdict, from
 // specimen looks at one specimen.
 func (j *judge) specimen(at int) {
 	s := &j.set[at]
+	if s.Text == "" {
+		return
+	}
 	j.at, j.s, j.returned, j.whole = at, s, s.Kind.Returned(), true
 	j.place = placeOf(s)
 	j.hits = j.hits[:0]
