@@ -152,17 +152,18 @@ const place = "https://notes.example/mcp"
 
 // A bench is what outlives keepers: stores, shelf, clock and record.
 type bench struct {
-	t        testing.TB
-	store    *baseline.Store
-	run      *runs.Run
-	shelf    *surface.Shelf
-	words    *words
-	wording  bool
-	standing labels.Standing
-	limits   surface.Limits
-	inspect  quarantine.Inspector
-	registry surface.Registrants
-	observed surface.Observations
+	t         testing.TB
+	store     *baseline.Store
+	run       *runs.Run
+	shelf     *surface.Shelf
+	words     *words
+	wording   bool
+	standing  labels.Standing
+	limits    surface.Limits
+	inspect   quarantine.Inspector
+	registry  surface.Registrants
+	observed  surface.Observations
+	elsewhere func() (map[string][]surface.Stranger, error)
 
 	mu      sync.Mutex
 	at      time.Time
@@ -212,7 +213,7 @@ func (b *bench) keeper(u surface.Upstream) *surface.Keeper {
 	k, err := surface.New(surface.Options{
 		Upstream: u, Inspector: b.inspect, Shelf: b.shelf,
 		Baseline: surface.Store(b.store, place), Shown: surface.Run(b.run, place),
-		Standing: func() labels.Standing { return b.standing }, Wording: b.wording, Registry: b.registry, Observed: b.observed,
+		Standing: func() labels.Standing { return b.standing }, Wording: b.wording, Registry: b.registry, Observed: b.observed, Elsewhere: b.elsewhere,
 		Moved: func(e *registry.Entry) error {
 			b.mu.Lock()
 			defer b.mu.Unlock()

@@ -41,6 +41,9 @@ func (k *Keeper) settle(ctx context.Context, l *list, items []gate.Judged, bytes
 		if f, err = k.weigh(&in); err != nil {
 			return nil, err
 		}
+		if err := k.twins(&in); err != nil {
+			return nil, err
+		}
 		if f.baseline, err = k.move(ctx, in); err != nil {
 			return nil, err
 		}

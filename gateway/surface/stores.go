@@ -50,7 +50,7 @@ func converted(b *baseline.Baseline) *gate.Baseline {
 		k := gate.Key{Kind: gate.Kind(a.Kind), Name: a.Name}
 		out.Items[k] = &gate.Accepted{
 			Key: k, Tool: a.ID, Gen: a.Gen, Ver: a.Ver, Digest: a.Digest,
-			Canonical: a.Raw, By: a.By, Act: a.Act, Release: releaseOf(a.Released),
+			Canonical: a.Raw, By: a.By, Act: a.Act, At: a.At, Release: releaseOf(a.Released),
 		}
 	}
 	for _, p := range b.Waiting() {

@@ -69,6 +69,12 @@ type Observations interface {
 	Of(e *gate.Entry, now time.Time) (c labels.Content, ok bool)
 }
 
+// A Stranger is a tool of another origin.
+type Stranger struct {
+	Name string
+	At   int64 // when it was accepted there, in milliseconds since the epoch
+}
+
 // Options are what a keeper is made of. Upstream, Inspector, Baseline and Shown are
 // required.
 type Options struct {
@@ -80,8 +86,12 @@ type Options struct {
 	Shelf     *Shelf // verdicts shared between keepers; nil: its own
 	Baseline  Baseline
 	Shown     Shown
-	Registry  Registrants                       // nil: nobody registered anything
-	Observed  Observations                      // nil: nobody watched
+	Registry  Registrants  // nil: nobody registered anything
+	Observed  Observations // nil: nobody watched
+	// Elsewhere are the tools that were accepted of other origins, by the shape of
+	// their names (inspect.Shape); the same map for as long as nothing changed. nil:
+	// there are no others.
+	Elsewhere func() (map[string][]Stranger, error)
 	Standing  func() labels.Standing            // of the place, asked again at each decision; nil: unknown
 	Effect    func(e *gate.Entry) labels.Effect // nil: labels.Classify for tools, read for all else
 	Wording   bool                              // a change of nothing but a description is accepted if it is clear

@@ -14,6 +14,7 @@ type Accepted struct {
 	Canonical []byte
 	By        string // who accepted: ByFirstSight and so on
 	Act       string // an operator's signed act
+	At        int64  // when, in milliseconds since the epoch
 	Release   Release
 }
 

@@ -14,6 +14,9 @@ func Twin(a, b string) bool {
 	return a != b && shape(a) == shape(b) && joinless(a) != joinless(b)
 }
 
+// Shape is what people see of a name: twins have one. Empty: nothing to be taken for.
+func Shape(name string) string { return shape(name) }
+
 // twin finds a tool that is named like another one of the batch.
 func (j *judge) twin() {
 	s := shape(j.s.Text)

@@ -47,8 +47,9 @@ type Store struct {
 	code   codeSums
 	secret []byte // keys the digests of values, and the names of places
 
-	mu     sync.Mutex // owns places; each place has a lock of its own
+	mu     sync.Mutex // owns places and named; each place has a lock of its own
 	places map[string]*place
+	named  map[string]string // origins by the names of their files
 }
 
 // A place is what this process holds of one upstream's file.
@@ -95,7 +96,7 @@ func newStore(f shelf.Shelf, o Options) (*Store, error) {
 	if o.Rand == nil {
 		o.Rand = rand.Reader
 	}
-	s := &Store{opt: o, files: f, places: map[string]*place{}}
+	s := &Store{opt: o, files: f, places: map[string]*place{}, named: map[string]string{}}
 	var err error
 	if s.secret, err = s.openSecret(); err != nil {
 		return nil, fmt.Errorf("baseline: %w", err)
@@ -261,6 +262,50 @@ func (s *Store) Update(ctx context.Context, origin string, change func(*Draft) e
 		return b, fmt.Errorf("baseline: %w", err)
 	}
 	return s.read(origin, p)
+}
+
+// Others are the baselines of all origins but one, in the order of their files. Those
+// that do not read are left out. Looking again costs little where nothing changed.
+func (s *Store) Others(origin string) ([]*Baseline, error) {
+	names, err := s.files.List()
+	if err != nil {
+		return nil, fmt.Errorf("baseline: %w", err)
+	}
+	var out []*Baseline
+	for _, n := range names {
+		if !isSurface(n) {
+			continue
+		}
+		o, ok := s.originIn(n)
+		if !ok || o == origin {
+			continue
+		}
+		if b, err := s.Get(o); err == nil {
+			out = append(out, b)
+		}
+	}
+	return out, nil
+}
+
+// originIn is whose file it is, which never changes.
+func (s *Store) originIn(name string) (string, bool) {
+	s.mu.Lock()
+	o, ok := s.named[name]
+	s.mu.Unlock()
+	if ok {
+		return o, true
+	}
+	data, _, err := s.files.Read(name, maxFile)
+	if err == nil {
+		o, err = originOf(data)
+	}
+	if err != nil || s.place(o).name != name {
+		return "", false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.named[name] = o
+	return o, true
 }
 
 // Origins are the origins that have a baseline, in no order. One that does not
