@@ -106,8 +106,8 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 		Inspector: inspect.New(), Keys: n.Keys().Ring(), Issuer: n.URL(), Profile: o.profile, Observer: observer,
 		Withdrawn: surface.NewWithdrawn(a.snapshot, a.base), Holds: a.held,
 		Limits: gateway.Limits{Grace: cfg.Gateway.Grace},
-		Own: gateway.Own{Data: absolute(cfg.Data), Listeners: append(n.Listeners(), n.URL())},
-		Log: a.log, Now: c.now,
+		Own:    gateway.Own{Data: absolute(cfg.Data), Listeners: append(n.Listeners(), n.URL())},
+		Log:    a.log, Now: c.now,
 	})
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (a *assembly) open(rules policy.Policy) (err error) {
 	if a.base, err = a.c.baselines(a.n, a.cfg.Data); err != nil {
 		return err
 	}
-	if a.runs, err = a.c.runsOf(a.n, a.cfg.Data); err != nil {
+	if a.runs, err = a.n.Runs(); err != nil { // the node's, as the record
 		return err
 	}
 	if a.past, err = a.n.Decisions(); err != nil { // the node's: it anchors and closes it
@@ -356,9 +356,6 @@ func (a *assembly) close(ctx context.Context) error {
 	}
 	if a.up != nil {
 		err = errors.Join(err, a.up.Close())
-	}
-	if a.runs != nil {
-		err = errors.Join(err, a.runs.Close())
 	}
 	if a.export != nil {
 		if e := a.export.Shutdown(ctx); e != nil {

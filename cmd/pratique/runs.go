@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -51,13 +50,6 @@ func runFlag() *option {
 	return &option{name: "id", arg: "RUN", usage: `run ("run_...")`, required: true}
 }
 
-// runsOf opens the runs of a node's folder.
-func (c *call) runsOf(n *node.Node, data string) (*runs.Store, error) {
-	return runs.Open(filepath.Join(data, runsFolder), runs.Options{
-		Now: c.now, Acts: n.Operators(), Audience: n.LogName(), Unprotected: n.Unprotected,
-	})
-}
-
 // onRuns opens the folder and the runs in it.
 func (c *call) onRuns(act func(n *node.Node, data string, s *runs.Store) (any, error)) (any, error) {
 	cfg, err := c.config()
@@ -65,7 +57,7 @@ func (c *call) onRuns(act func(n *node.Node, data string, s *runs.Store) (any, e
 		return nil, err
 	}
 	return c.onFolder(func(n *node.Node) (any, error) {
-		s, err := c.runsOf(n, cfg.Data)
+		s, err := n.Runs()
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +79,7 @@ type runRow struct {
 
 type runsOutput struct {
 	Runs    []runRow `json:"runs"`
-	Damaged string    `json:"damaged,omitzero" doc:"runs whose file does not read: nothing is called in them"`
+	Damaged string   `json:"damaged,omitzero" doc:"runs whose file does not read: nothing is called in them"`
 }
 
 func (o runsOutput) show(w io.Writer) {
