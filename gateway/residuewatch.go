@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,7 +40,8 @@ func (s *Session) watchResidue() {
 	_, lost := v.Away()[at]
 	x := &s.residue
 	x.mu.Lock()
-	ask := !x.reaching && (lost || x.doubt || !x.away.IsZero() || s.complete() == nil)
+	gone := lost || x.doubt || !x.away.IsZero() || s.complete() == nil
+	ask := gone && !x.reaching && (lost || slices.Contains(v.Origins(), at)) // of what nothing is held it does not matter
 	x.reaching = x.reaching || ask
 	x.mu.Unlock()
 	if !ask {
