@@ -180,17 +180,18 @@ func (r *results) read() *ledger {
 		}
 		r.size = int64(len(b))
 	}
-	l.more = len(b) >= MaxResults*recordSize || len(b)%recordSize != 0
+	bad := false
 	for rec := range recordsOf(b) {
 		switch rec.kind {
 		case 0:
-			l.more = true
-		case recordTorn:
-			l.torn = max(l.torn, rec.source)
+			bad = true
+		case recordTorn: // speaks of all that was before it
+			l.torn, bad = max(l.torn, rec.source), false
 		case recordResult:
 			l.ids[rec.source] = append(l.ids[rec.source], known{"res_" + rec.id.String(), rec.engine})
 		}
 	}
+	l.more = bad || len(b)%recordSize != 0 || len(b) >= MaxResults*recordSize
 	return l
 }
 
