@@ -103,12 +103,14 @@ func prints(b []byte) bool {
 		return true // UTF-16
 	}
 	bad := 0
-	for _, c := range b {
-		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+	for len(b) > 0 {
+		c, n := utf8.DecodeRune(b)
+		if c == utf8.RuneError && n == 1 && utf8.FullRune(b) || c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
 			bad++
 		}
+		b = b[n:]
 	}
-	return bad*8 <= len(b)
+	return bad <= 1
 }
 
 // decoded shows bytes, if they are a text of words or hold one in turn, and
@@ -140,8 +142,7 @@ const leastCoded = 24
 // is UTF-8 that prints, and there are blanks or common words in it, or letters of
 // another script, or another encoded run.
 func textual(b []byte) (words int, ok bool) {
-	bad := repair(b)
-	if len(b) < 10 || bad*20 > len(b) {
+	if len(b) < 10 || repair(b, len(b)/20) > len(b)/20 {
 		return 0, false
 	}
 	blanks, letters, high := 0, 0, 0

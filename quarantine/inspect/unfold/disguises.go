@@ -44,16 +44,16 @@ const near = 12
 func among(text string, set map[string]bool) (from, to, n int) {
 	row := map[string]bool{}
 	start, end, pos, last := 0, 0, 0, 0
-	each(text, func(w string, i, j int) {
+	each(text, func(w []byte, i, j int) {
 		pos++
-		if !set[w] {
+		if !set[string(w)] {
 			return
 		}
 		if pos-last > near {
 			clear(row)
 			start = i
 		}
-		row[w], last, end = true, pos, j
+		row[string(w)], last, end = true, pos, j
 		if len(row) > n {
 			from, to, n = start, end, len(row)
 		}
@@ -103,48 +103,38 @@ func (u *unfolder) leet(v *View) {
 	var text []byte
 	seen := map[string]bool{}
 	from, to := 0, 0
-	each(v.Text, func(w string, i, j int) {
-		plain, digits := letters4(w)
-		if digits == 0 || digits == len(w) || len(w) < 3 || !words[plain] {
+	each(v.Text, func(w []byte, i, j int) {
+		if digits := letters4(w); digits == 0 || digits == len(w) || len(w) < 3 || !words[string(w)] {
 			return
 		}
 		if text == nil {
 			text = []byte(v.Text)
 			from = i
 		}
-		seen[plain] = true
+		seen[string(w)] = true
 		to = j
 	})
 	if len(seen) < leastLeet {
 		return
 	}
-	each(v.Text, func(w string, i, j int) {
-		if plain, digits := letters4(w); digits > 0 && (digits < len(w) || words[plain]) && len(w) <= longestWord {
-			copy(text[i:j], plain)
+	each(v.Text, func(w []byte, i, j int) {
+		if digits := letters4(w); digits > 0 && (digits < len(w) || words[string(w)]) {
+			copy(text[i:j], w)
 		}
 	})
 	u.coded(v, Leet, from, to, len(seen))
 	u.show(v, hidden{layer: Leet, text: string(text)})
 }
 
-// letters4 reads the digits of a word as letters, and counts them.
-func letters4(w string) (string, int) {
-	n := 0
-	for i := range len(w) {
-		if unleet[w[i]] != 0 {
+// letters4 reads the digits of a word as letters, in place, and counts them.
+func letters4(w []byte) (n int) {
+	for i, c := range w {
+		if x := unleet[c]; x != 0 {
+			w[i] = x
 			n++
 		}
 	}
-	if n == 0 {
-		return w, 0
-	}
-	b := []byte(w)
-	for i, c := range b {
-		if x := unleet[c]; x != 0 {
-			b[i] = x
-		}
-	}
-	return string(b), n
+	return n
 }
 
 // spaced puts letters together that stand alone: words where the gaps differ, or

@@ -181,14 +181,14 @@ func (u *unfolder) unquote(v *View, from, to int) {
 	if letters >= leastCodes {
 		u.sign(v, Coded, Percent, from, to, letters)
 	}
-	repair(b.buf)
+	repair(b.buf, len(b.buf))
 	u.show(v, b.hidden(Percent))
 }
 
-// repair puts a blank in the place of each byte that is no text: what is no
-// UTF-8, and controls.
-func repair(b []byte) (bad int) {
-	for i := 0; i < len(b); {
+// repair puts a blank in the place of each byte that is no text, what is no UTF-8
+// and controls, and counts them. It ends beyond so many.
+func repair(b []byte, most int) (bad int) {
+	for i := 0; i < len(b) && bad <= most; {
 		c, n := utf8.DecodeRune(b[i:])
 		if c == utf8.RuneError && n == 1 || c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
 			b[i] = ' '

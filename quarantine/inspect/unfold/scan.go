@@ -142,12 +142,22 @@ func (f *facts) word(text string, from, to int, kind uint16) {
 	if a, b, c := text[from]|0x20-'a', text[from+1]|0x20-'a', text[from+2]|0x20-'a'; a < 26 && b < 26 && c < 26 {
 		if k := starts[int(a)*676+int(b)*26+int(c)]; k != 0 {
 			f.rot += int(k & 1)
-			f.back += int(k >> 1)
+			f.back += int(k >> 1 & 1)
 		}
 	}
 	if kind&digitByte != 0 && n <= longestWord {
-		f.leet++
+		if a, b, c := like(text[from]), like(text[from+1]), like(text[from+2]); a < 26 && b < 26 && c < 26 {
+			f.leet += int(starts[int(a)*676+int(b)*26+int(c)] >> 2)
+		}
 	}
+}
+
+// like is the number of a letter, or of the one that a digit stands for.
+func like(c byte) byte {
+	if x := unleet[c]; x != 0 {
+		c = x
+	}
+	return c | 0x20 - 'a'
 }
 
 // A series is a row of words of one kind, at most three bytes apart.

@@ -60,8 +60,8 @@ var shifted, turned = func() (r, t map[string]bool) {
 }()
 
 // starts has bit 1 for three letters that begin a shifted word and bit 2 for
-// those that begin a turned one, where no common word begins so: three such words
-// are worth a closer look.
+// those that begin a turned one, where no common word begins so, and bit 4 for
+// those that begin a common word: a few such words are worth a closer look.
 var starts = func() (t [26 * 26 * 26]byte) {
 	number := func(w string) int { return int(w[0]-'a')*676 + int(w[1]-'a')*26 + int(w[2]-'a') }
 	for w := range shifted {
@@ -72,7 +72,7 @@ var starts = func() (t [26 * 26 * 26]byte) {
 	}
 	for w := range words {
 		if len(w) >= 3 {
-			t[number(w)] = 0
+			t[number(w)] = 4
 		}
 	}
 	return t
@@ -81,17 +81,17 @@ var starts = func() (t [26 * 26 * 26]byte) {
 // vocabulary counts the common words of a text, each once.
 func vocabulary(s string) int {
 	seen := map[string]bool{}
-	each(s, func(w string, from, to int) {
-		if len(w) >= 3 && words[w] {
-			seen[w] = true
+	each(s, func(w []byte, from, to int) {
+		if len(w) >= 3 && words[string(w)] {
+			seen[string(w)] = true
 		}
 	})
 	return len(seen)
 }
 
-// each gives the words of a text, letters and digits, in lower case; w is valid
-// during the call only.
-func each(s string, do func(w string, from, to int)) {
+// each gives the words of a text, letters and digits, in small letters; w is
+// valid during the call only, which may change it.
+func each(s string, do func(w []byte, from, to int)) {
 	var buf [longestWord]byte
 	for i := 0; i < len(s); {
 		if classes[s[i]]&wordByte == 0 {
@@ -101,12 +101,15 @@ func each(s string, do func(w string, from, to int)) {
 		from := i
 		for i < len(s) && classes[s[i]]&wordByte != 0 {
 			if i-from < len(buf) {
-				buf[i-from] = s[i] | 0x20&byte(classes[s[i]]&upperByte<<2)
+				buf[i-from] = s[i]
+				if classes[s[i]]&upperByte != 0 {
+					buf[i-from] |= 0x20
+				}
 			}
 			i++
 		}
 		if i-from <= len(buf) {
-			do(string(buf[:i-from]), from, i)
+			do(buf[:i-from], from, i)
 		}
 	}
 }
