@@ -5,6 +5,9 @@ import (
 	"slices"
 )
 
+// Die leaves what a launch has in the folder as a process does that is killed.
+func (r *Run) Die() { r.h.lazy.live() }
+
 // Fill holds n versions of a source, without results of them.
 func (r *Run) Fill(src Source, n int) error {
 	return r.amend(context.Background(), func(d *document) (*document, error) {

@@ -28,7 +28,7 @@ type launchShelf struct {
 
 	mu     sync.Mutex // owns what follows
 	public bool
-	live   bool // the process says in the folder that it lives
+	live   func() // gives the lock back that says in the folder that the process lives; nil: it does not say so yet
 }
 
 func (l *launchShelf) now() shelf.Shelf {
@@ -93,13 +93,14 @@ func (h *holder) publish() error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.live {
+	if l.live == nil { // kept until the process ends
 		now, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := l.disk.Lock(now, h.file+liveSuffix); err != nil { // until the process ends
+		unlock, err := l.disk.Lock(now, h.file+liveSuffix)
+		if err != nil {
 			return fmt.Errorf("runs: %w", err)
 		}
-		l.live = true
+		l.live = unlock
 	}
 	data, _, err := l.Shelf.Read(h.file, maxFile)
 	if err == nil {
@@ -113,6 +114,24 @@ func (h *holder) publish() error {
 	}
 	l.public, h.tag = true, nil
 	return nil
+}
+
+// leave takes the files of a launch that has ended away. mu is held.
+func (h *holder) leave() {
+	if h.lazy == nil {
+		return
+	}
+	h.lazy.mu.Lock()
+	defer h.lazy.mu.Unlock()
+	if h.lazy.live == nil {
+		return
+	}
+	if h.doc != nil {
+		_ = os.Remove(filepath.Join(h.lazy.dir, h.doc.Run+resultsSuffix))
+	}
+	_ = durable.Remove(filepath.Join(h.lazy.dir, h.file))
+	h.lazy.live()
+	h.lazy.live = nil
 }
 
 // All are the open runs that stand in the folder: those of credentials, and of

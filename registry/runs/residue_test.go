@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -418,6 +419,8 @@ func TestLaunchIsPublished(t *testing.T) {
 	}
 	end(t, r, read, runs.WhyLost)
 	two := deliver(t, r, read, "")
+	runtime.GC() // the process says that it lives as long as it does
+	runtime.GC()
 	all, err := outside.All()
 	if err != nil || len(all) != 1 || all[0].ID() != r.ID() {
 		t.Fatal(all, err)
@@ -443,6 +446,26 @@ func TestLaunchIsPublished(t *testing.T) {
 	}
 	if all, _ := openFor(t, dir).All(); len(all) != 1 {
 		t.Error("it lives, and was swept away")
+	}
+	r.Die()
+	left := func() (names []string) {
+		for _, suffix := range []string{".launch", ".results"} {
+			m, _ := filepath.Glob(filepath.Join(dir, "*"+suffix))
+			names = append(names, m...)
+		}
+		return names
+	}
+	if all, err := openFor(t, dir).All(); err != nil || len(all) != 0 || len(left()) != 0 {
+		t.Errorf("its process is gone: %v %v %v", all, err, left())
+	}
+	s = openFor(t, dir)
+	if r, err = s.Launch("personal"); err != nil {
+		t.Fatal(err)
+	}
+	deliver(t, r, read, "")
+	end(t, r, read, runs.WhyLost)
+	if err := s.Close(); err != nil || len(left()) != 0 {
+		t.Errorf("it ended in order: %v %v", err, left())
 	}
 }
 

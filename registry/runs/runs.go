@@ -150,7 +150,8 @@ func (h *holder) resultsLocked(run string) *results {
 	return h.res
 }
 
-// Close has the ids of results on the disk. The store is not used afterwards.
+// Close has the ids of results on the disk, and ends the runs of launches. The store
+// is not used afterwards.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,6 +161,7 @@ func (s *Store) Close() error {
 		if h.res != nil {
 			err = errors.Join(err, h.res.close())
 		}
+		h.leave()
 		h.mu.Unlock()
 	}
 	return err
