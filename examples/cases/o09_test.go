@@ -92,13 +92,16 @@ func (s *scene) reviewed(h *stage.House, name, path, old, new string) {
 	s.Errorf("%s: the review shows %+v", name, w)
 }
 
-// approval: approving version 4 (which the inspector may call suspect: then nobody
-// gets it, approved or not) or 7 approves no other, and the approved one works.
+// approval: approving version 4 (which the inspector may call suspect: then it is
+// released, not accepted) or 5 approves no other, and the approved one works.
 func (s *scene) approval(h *stage.House, a *mcptest.Agent, serve func(bool, ...string), v func(int) string) {
 	serve(true, v(3))
 	a.Tools()
 	four := h.Waits("search_docs").Digest
-	h.Accept("search_docs")
+	s.approve(h, "search_docs")
+	if !slices.Contains(a.Tools(), "search_docs") {
+		s.Error("version 4 is approved and not listed")
+	}
 	serve(true, v(4))
 	n := h.Up.Executed("search_docs")
 	s.audited(h, stage.Refused(s, a.Call("search_docs", `{"q":""}`)))
@@ -107,18 +110,32 @@ func (s *scene) approval(h *stage.House, a *mcptest.Agent, serve func(bool, ...s
 	if h.Up.Executed("search_docs") != n || h.AcceptDigest("search_docs", four) {
 		s.Error("approving version 4 approved version 5")
 	}
-	h.Accept("search_docs")
+	s.approve(h, "search_docs")
 	if !slices.Contains(a.Tools(), "search_docs") {
 		s.Error("version 5 is approved and not listed")
 	}
 	s.runs(h, a, "search_docs", `{"q":""}`)
 }
 
+// approve is what an operator does who has looked at it: what is not clear does not
+// pass as accepted.
+func (s *scene) approve(h *stage.House, name string) {
+	s.Helper()
+	if w := h.Waits(name); w.State != "withheld" {
+		h.Accept(name)
+		return
+	}
+	if _, _, code := h.Run("surface", "accept", "--data", h.Data, "--name", name, "--yes"); code != 4 {
+		s.Errorf("accepting %s, which is withheld: code %d", name, code)
+	}
+	h.Release(h.Withheld(name).ID)
+}
+
 // wipe: a new tool's claim to be harmless lowers nothing; a change without a
 // notification is seen at the next list.
 func (s *scene) wipe(h *stage.House, a *mcptest.Agent, serve func(bool, ...string)) {
 	serve(true, `{"name":"wipe_docs","description":"Wipes the handbook.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`)
-	s.quarantined(h, a, a.Tools(), "wipe_docs", "new")
+	s.quarantined(h, a, a.Tools(), "wipe_docs", "withheld") // its name says what its annotation denies
 	s.never(h, "wipe_docs")
 	s.runs(h, a, "other", `{}`)
 	serve(false, baseO09, strings.Replace(strings.Replace(baseO09, "search_docs", "quiet", 1), "query", "quiet query", 1))

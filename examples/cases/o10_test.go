@@ -23,6 +23,9 @@ var hiddenWords = []string{
 	`{"name": "ok2", "description": "Stickers for Scotland \ud83c\udff4\udb40\udc67\udb40\udc62\udb40\udc73\udb40\udc63\udb40\udc74\udb40\udc7f and families \ud83d\udc69\u200d\ud83d\udc69\u200d\ud83d\udc67."}`,
 }
 
+// unmarked takes the marks of findings out of what is shown.
+var unmarked = strings.NewReplacer("⟧", "", "⟦", "")
+
 func TestCaseO10(t *testing.T) {
 	items := []mcptest.JSON{}
 	for _, text := range hiddenWords {
@@ -41,19 +44,25 @@ func TestCaseO10(t *testing.T) {
 		for i, name := range []string{"t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8"} {
 			s.quarantined(h, a, listed, name, "withheld")
 			s.never(h, name)
-			text, _, code := h.Run("surface", "diff", "--data", h.Data, "--name", name)
-			if code != 0 || !strings.Contains(text, name) {
-				s.Errorf("surface diff of %s: %d %s", name, code, text)
-			}
-			for _, r := range text { // nothing that a terminal acts on, nothing that nobody sees
-				if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
-					s.Errorf("surface diff of %s shows %U as it is", name, r)
-					break
+			want := []string{`\u{e0073}`, "id_rsa", "i n s t r u c t i o n s", `\u{43e}`, `\u{200b}`, `\u{202e}`, "export_all", "aws/credentials"}[i]
+			for _, args := range [][]string{{"surface", "diff", "--data", h.Data, "--name", name}, {"quarantine", "show", "--data", h.Data, "--id", h.Withheld(name).ID}} {
+				text, _, code := h.Run(args...)
+				if code != 0 || !strings.Contains(text, name) {
+					s.Errorf("%s %s of %s: %d %s", args[0], args[1], name, code, text)
+				}
+				for _, r := range text { // nothing that a terminal acts on, nothing that nobody sees
+					if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+						s.Errorf("%s %s of %s shows %U as it is", args[0], args[1], name, r)
+						break
+					}
+				}
+				if !strings.Contains(unmarked.Replace(strings.ToLower(text)), want) {
+					s.Errorf("%s %s of %s lacks %s: %.600s", args[0], args[1], name, want, text)
 				}
 			}
-			if want := []string{`\u{e0073}`, "id_rsa", "i n s t r u c t i o n s", `\u{43e}`, `\u{200b}`, `\u{202e}`, "export_all", "aws/credentials"}[i]; !strings.Contains(strings.ToLower(text), want) {
-				s.Errorf("surface diff of %s lacks %s: %.600s", name, want, text)
-			}
+		}
+		if w := h.Withheld("ok1"); w.ID != "" {
+			s.Errorf("ok1 is withheld: %+v", w)
 		}
 		for i, name := range []string{"ok1", "ok2"} {
 			want := mcptest.Text(items[8+i], "description")

@@ -144,6 +144,45 @@ func (h *House) Accept(name string) {
 	h.JSON(&out, "surface", "accept", "--data", h.Data, "--name", name, "--yes")
 }
 
+// A Held is something in quarantine, as `pratique quarantine list` says.
+type Held struct {
+	ID      string `json:"id"`
+	State   string `json:"state"`
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Digest  string `json:"digest"`
+	Verdict string `json:"verdict"`
+}
+
+// Quarantine is what is withheld, released and condemned.
+func (h *House) Quarantine() []Held {
+	h.t.Helper()
+	var out struct {
+		Held []Held `json:"held"`
+	}
+	h.JSON(&out, "quarantine", "list", "--data", h.Data)
+	return out.Held
+}
+
+// Withheld is the item of that name whose text is not clear; the zero Held if none
+// is.
+func (h *House) Withheld(name string) (w Held) {
+	h.t.Helper()
+	for _, x := range h.Quarantine() {
+		if x.Name == name && x.State == "withheld" && x.Kind != "result" && x.Kind != "message" {
+			w = x
+		}
+	}
+	return w
+}
+
+// Release lets exactly what has this id through, and wants that to succeed.
+func (h *House) Release(id string) {
+	h.t.Helper()
+	var out struct{}
+	h.JSON(&out, "quarantine", "release", "--data", h.Data, "--id", id, "--yes")
+}
+
 // AcceptDigest accepts only that version, and tells whether it was there.
 func (h *House) AcceptDigest(name, digest string) bool {
 	h.t.Helper()
