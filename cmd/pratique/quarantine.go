@@ -106,9 +106,8 @@ type heldThing struct {
 	foreign bool         // the baseline has another version, and says nothing of this one
 	key     baseline.Key // of an item
 	found   []quarantine.Finding
-	raw     []byte            // of an item
-	hold    *holds.Hold       // of a hold
-	owner   credentials.KeyID // a registrant's
+	raw     []byte      // of an item
+	hold    *holds.Hold // of a hold
 }
 
 // quarantineOutput is what the folder has.
@@ -167,7 +166,18 @@ type ward struct {
 	base  *baseline.Store
 	holds *holds.Store
 	view  *state.View
-	owns  func(origin string, k baseline.Key) credentials.KeyID
+}
+
+// registered is the registration of an item, nil where there is none.
+func (w *ward) registered(origin string, k baseline.Key) *registry.Tool {
+	if k.Kind != baseline.Tool {
+		return nil
+	}
+	t, err := w.view.Named(origin, k.Name)
+	if err != nil {
+		return nil
+	}
+	return t
 }
 
 // onWard opens the folder: to look at it, or with its decision log to act.
@@ -194,17 +204,11 @@ func (c *call) inWard(n *node.Node, data string, acting bool, do func(w *ward) (
 		return nil, err
 	}
 	w := &ward{n: n, data: data, view: v.View}
-	w.owns = func(origin string, k baseline.Key) credentials.KeyID {
-		if k.Kind != baseline.Tool {
-			return ""
-		}
-		t, err := v.Named(origin, k.Name)
-		if err != nil || !t.Live {
-			return ""
-		}
-		return t.Owner
+	own := func(origin string, k baseline.Key, key credentials.KeyID) bool {
+		t := w.registered(origin, k)
+		return t != nil && t.Live && (t.Owner == key || t.Publisher == key)
 	}
-	if w.base, err = c.baselinesOf(n, data, w.owns); err != nil {
+	if w.base, err = c.baselinesOf(n, data, own); err != nil {
 		return nil, err
 	}
 	var record func(*registry.Entry) error
@@ -283,7 +287,7 @@ func (w *ward) things(c *call) (out []heldThing, bad []error) {
 			bad = append(bad, fmt.Errorf("%s: %w", o, err))
 			continue
 		}
-		out = append(out, itemsHeld(b, w.owns)...)
+		out = append(out, itemsHeld(b)...)
 	}
 	if err := w.holds.Err(); err != nil {
 		bad = append(bad, err)
@@ -303,7 +307,7 @@ func (w *ward) things(c *call) (out []heldThing, bad []error) {
 
 // itemsHeld are the items of an upstream: what waits and is not clear, what was
 // released or condemned, and what is shown.
-func itemsHeld(b *baseline.Baseline, owns func(string, baseline.Key) credentials.KeyID) (out []heldThing) {
+func itemsHeld(b *baseline.Baseline) (out []heldThing) {
 	seen := map[string]bool{}
 	put := func(t heldThing, k baseline.Key) {
 		t.ID = itemID(b.Origin(), k, t.Digest)
@@ -314,8 +318,7 @@ func itemsHeld(b *baseline.Baseline, owns func(string, baseline.Key) credentials
 		if cond := b.Condemned(k, t.Digest); cond != nil {
 			t.State, t.By, t.Loose, t.Gen, t.Ver = stateCondemned, cond.By, cond.Loose, cond.Gen, cond.Ver
 		}
-		t.Upstream, t.Kind, t.Name, t.key, t.owner = baseline.Visible(b.Origin()), string(k.Kind), baseline.Visible(k.Name), k, owns(b.Origin(), k)
-		t.origin = b.Origin()
+		t.Upstream, t.Kind, t.Name, t.key, t.origin = baseline.Visible(b.Origin()), string(k.Kind), baseline.Visible(k.Name), k, b.Origin()
 		out = append(out, t)
 	}
 	for _, p := range b.Waiting() {
@@ -358,7 +361,7 @@ func (w *ward) holdThing(h *holds.Hold) heldThing {
 		ID: h.ID, State: stateWithheld, Upstream: baseline.Visible(h.Origin), Kind: string(h.Kind), Name: baseline.Visible(h.Name),
 		Tool: h.Tool, Gen: h.Gen, Ver: h.Ver, Digest: h.Digest, Verdict: h.Verdict.String(), Categories: categoriesOf(h.Findings),
 		Reason: baseline.Visible(h.Reason), Cut: h.Cut, Agent: h.Agent, Run: h.Run, Call: h.Call, Size: h.Size, Kept: h.Kept, At: ofMillis(h.At),
-		found: h.Findings, hold: h, owner: h.Owner,
+		found: h.Findings, hold: h,
 	}
 	st, err := w.holds.State(h.Subject)
 	switch {

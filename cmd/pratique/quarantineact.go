@@ -255,15 +255,3 @@ func (a *acting) itemOf(h *holds.Hold) (*heldThing, error) {
 	}
 	return nil, nil
 }
-
-// registered is the registration of an item, nil where there is none.
-func (a *acting) registered(origin string, k baseline.Key) *registry.Tool {
-	if k.Kind != baseline.Tool {
-		return nil
-	}
-	row, err := a.view.Named(origin, k.Name)
-	if err != nil {
-		return nil
-	}
-	return row
-}

@@ -105,9 +105,9 @@ func (c *call) baselines(n *node.Node, data string) (*baseline.Store, error) {
 
 // baselinesOf opens them for whoever releases items, which registrants do not of
 // their own.
-func (c *call) baselinesOf(n *node.Node, data string, owner func(string, baseline.Key) credentials.KeyID) (*baseline.Store, error) {
+func (c *call) baselinesOf(n *node.Node, data string, own func(string, baseline.Key, credentials.KeyID) bool) (*baseline.Store, error) {
 	return baseline.Open(filepath.Join(data, surfaceFolder), baseline.Options{
-		Now: c.now, Acts: n.Operators(), Audience: n.LogName(), Unprotected: n.Unprotected, Sign: n.Seal, Verify: n.Unseal, Owner: owner,
+		Now: c.now, Acts: n.Operators(), Audience: n.LogName(), Unprotected: n.Unprotected, Sign: n.Seal, Verify: n.Unseal, Own: own,
 	})
 }
 

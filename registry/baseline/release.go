@@ -102,7 +102,7 @@ func (d *Draft) Release(token string) (*Accepted, error) {
 	switch {
 	case act.Was != d.was(k) || act.Gen != gen || act.Ver != ver || act.Found != found:
 		return nil, ErrStale
-	case d.store.opt.Owner != nil && d.store.opt.Owner(d.origin, k) == key:
+	case d.store.opt.Own != nil && d.store.opt.Own(d.origin, k, key):
 		return nil, ErrOwn
 	case !condemned && found == quarantine.Clear.String():
 		return nil, ErrNotHeld

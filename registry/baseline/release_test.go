@@ -198,11 +198,8 @@ func TestNotByTheRegistrant(t *testing.T) {
 	for owner, want := range map[string]error{"own": baseline.ErrOwn, "another's": nil} {
 		k := newKit(t)
 		o := k.options()
-		o.Owner = func(_ string, key baseline.Key) credentials.KeyID {
-			if owner == "own" && key == tool("a") {
-				return k.key.Key().ID
-			}
-			return "somebody"
+		o.Own = func(_ string, key baseline.Key, by credentials.KeyID) bool {
+			return owner == "own" && key == tool("a") && by == k.key.Key().ID
 		}
 		var err error
 		if k.store, err = baseline.Open(k.dir, o); err != nil {

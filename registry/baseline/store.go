@@ -30,9 +30,9 @@ type Options struct {
 	// Unprotected tells of a key that it lies unencrypted on this machine, so that
 	// its acts are recorded as unprotected (RULES.md 13). nil: none is known to.
 	Unprotected func(credentials.KeyID) bool
-	// Owner is the key of the registrant of an item, which releases nothing of its
-	// own; empty: nobody registered it. nil: nobody registered anything.
-	Owner func(origin string, k Key) credentials.KeyID
+	// Own tells whether the key registered an item, or the version of it that is there:
+	// it releases nothing of its own. nil: nobody registered anything.
+	Own func(origin string, k Key, key credentials.KeyID) bool
 	// Sign and Verify seal the files with a key of the node; nil for both: a file
 	// is only summed, so that damage shows and intent does not.
 	Sign   func(message []byte) ([]byte, error)

@@ -29,6 +29,8 @@ type taken struct {
 	By      credentials.KeyID `json:"by"`
 	Loose   bool              `json:"unprotected,omitzero"`
 	Hold    string            `json:"hold,omitzero"`
+
+	of Hold // while it is taken: what it is about, where that is held
 }
 
 // acts is the document of the acts that stand: one for a subject, the last.
@@ -194,7 +196,7 @@ func (s *Store) Release(ctx context.Context, token string) (Subject, error) {
 		case h.Owner != "" && h.Owner == a.By:
 			return ErrOwn
 		}
-		a.Hold = h.ID
+		a.Hold, a.of = h.ID, h
 		for _, o := range doc.Acts {
 			if o.Op == OpCondemn && o.Subject.Tool != "" && o.Subject.version() == a.Subject.version() && o.Subject != a.Subject {
 				return ErrCondemned
@@ -209,7 +211,7 @@ func (s *Store) Release(ctx context.Context, token string) (Subject, error) {
 func (s *Store) Condemn(ctx context.Context, token string) (Subject, error) {
 	return s.act(ctx, token, OpCondemn, func(_ *acts, a *taken) error {
 		if h, err := s.of(a.Subject); err == nil {
-			a.Hold = h.ID
+			a.Hold, a.of = h.ID, h
 		}
 		return nil
 	})
@@ -290,7 +292,8 @@ func (s *Store) record(a *taken) error {
 	}
 	e := &registry.Entry{
 		V: 1, Type: registry.EntryReleased, At: a.At, Origin: a.Subject.Origin, Tool: a.Subject.Tool, Gen: a.Subject.Gen, Ver: a.Subject.Ver,
-		Kind: string(a.Subject.Kind), By: "operator", Act: a.Token, Hold: a.Hold, Detail: "a result or message, by digest",
+		Kind: string(a.Subject.Kind), Name: a.of.Name, Upstream: a.of.Upstream, Mdg: a.of.Mdg, Owner: a.of.Owner,
+		By: "operator", Act: a.Token, Hold: a.Hold, Detail: "a result or message, by digest",
 	}
 	if a.Op == OpCondemn {
 		e.Type = registry.EntryCondemned

@@ -227,7 +227,7 @@ func TestRule35Release(t *testing.T) {
 	if err != nil || st.Op != holds.OpRelease || st.By != k.op.Key().ID || st.Loose || st.Ended {
 		t.Errorf("state: %v, %+v", err, st)
 	}
-	if len(k.entries) != 1 || k.entries[0].Type != registry.EntryReleased || k.entries[0].Hold != h.ID || k.entries[0].Act == "" || k.entries[0].Origin != place {
+	if len(k.entries) != 1 || k.entries[0].Type != registry.EntryReleased || k.entries[0].Hold != h.ID || k.entries[0].Act == "" || k.entries[0].Origin != place || k.entries[0].Name != "read_note" {
 		t.Errorf("entries: %+v", k.entries)
 	}
 }
