@@ -29,8 +29,10 @@ type Gateway struct {
 	states *states
 	shapes shapes
 	forms  *shape.Shapes // of output schemas
-	kept   leftovers
-	swept  map[string]swept // by run; the sweep's own
+
+	declared declarations // by tools, of their conduct
+	kept     leftovers
+	swept    map[string]swept // by run; the sweep's own
 
 	base     context.Context // ends with Close
 	end      context.CancelFunc

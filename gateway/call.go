@@ -31,7 +31,8 @@ type call struct {
 	read   *policy.Context // of the run, as the call is decided; nil: not asked yet
 	result recordedAs      // what the agent read of it
 
-	questions int // the session's mu: that the upstream asked in it
+	questions int   // the session's mu: that the upstream asked in it
+	trace     trace // the session's mu: what is seen of it
 
 	started chan struct{} // closed when it is sent; nil: nobody waits for that
 

@@ -52,6 +52,7 @@ func (k *sink) Lost(err error) {
 // first, each alone and together with those before it. Hostile ones end here, and
 // suspect ones lose what is suspect.
 func (s *Session) receive(c *call, f mcp.Frame) {
+	s.noticed(c, f.Method)
 	if s.keeper.Notice(f.Method) {
 		return
 	}
@@ -218,6 +219,7 @@ func (s *Session) changed(kind gate.Kind) {
 	if !ok {
 		return
 	}
+	s.movedOn(kind)
 	if s.own != nil {
 		if v, _ := mcp.Get(s.link.Welcome().Capabilities, n.capability, "listChanged"); v.Kind() == 't' {
 			s.tell(mcp.Note(n.method, nil))

@@ -205,7 +205,12 @@ func (s *Session) connect(ctx context.Context) error {
 func (s *Session) surfaceOptions() surface.Options {
 	g := s.g
 	o := g.place.Origin.String()
+	var seen surface.Observations
+	if g.o.Conduct != nil {
+		seen = g.o.Conduct
+	}
 	return surface.Options{
+		Observed:  seen,
 		Upstream:  s.link,
 		Inspector: g.o.Inspector,
 		Specimens: func(it gate.Item) ([]quarantine.Specimen, error) {

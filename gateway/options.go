@@ -15,6 +15,7 @@ import (
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/gate"
+	"github.com/pratique-dev/pratique/registry/observed"
 	"github.com/pratique-dev/pratique/registry/runs"
 )
 
@@ -43,10 +44,11 @@ type Options struct {
 	Keys      Keys
 	Issuer    string // iss of the labels and sealed states: the registry's external URL
 	Own       Own
-	Profile   policy.Profile // of launches; agents have their own
-	Observer  Observer       // nil: nobody watches
-	Holds     Holds          // nil: what is withheld is not kept
-	Withdrawn Withdrawals    // nil: nothing is revoked or condemned
+	Profile   policy.Profile  // of launches; agents have their own
+	Observer  Observer        // nil: nobody watches
+	Holds     Holds           // nil: what is withheld is not kept
+	Withdrawn Withdrawals     // nil: nothing is revoked or condemned
+	Conduct   *observed.Place // the accounts of what the upstream's tools do; nil: nobody watches
 	Limits    Limits
 	Log       *slog.Logger     // nil: nothing
 	Now       func() time.Time // nil: time.Now

@@ -30,6 +30,7 @@ func (s *Session) question(ctx context.Context, c *call, outside bool, f mcp.Fra
 	if ok && f.Method == methodPing && m.In(s.rev) {
 		return mcp.Answer(f.ID, jsontext.Value(`{}`))
 	}
+	s.wasAsked(c, f.Method)
 	if !ok || m.Notification || m.Upstream != mcp.Question || !m.In(s.rev) || !s.claims(f.Method) {
 		s.drop("question: not carried", &f)
 		return mcp.Fail(f.ID, mcp.CodeMethodNotFound, "the agent takes no such question", nil)
@@ -237,6 +238,7 @@ func (s *Session) inputs(ctx context.Context, c *call, asked jsontext.Value) (js
 			return nil, errAsked
 		}
 		method, _ := mcp.GetString(q, "method")
+		s.wasAsked(c, method)
 		m, ok := mcp.Lookup(method)
 		if !ok || !m.Input || !s.claims(method) {
 			s.drop("question: not carried", &mcp.Frame{Method: method})

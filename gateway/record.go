@@ -247,6 +247,7 @@ func isGate(err error) bool {
 // the record is not delivered.
 func (c *call) finish(w *recorded, e registry.Entry, result []byte) bool {
 	c.watch.End(e.Outcome)
+	c.s.closes(c, w, &e)
 	base := c.s.entry(registry.EntryOutcome)
 	base.Method, base.Kind, base.Name, base.Tool, base.Mdg = c.f.Method, string(w.item.Kind), cutName(w.item.Name), w.item.Tool, w.item.Digest
 	base.Outcome, base.Reason, base.Invoked, base.Verdict, base.Detail = e.Outcome, e.Reason, e.Invoked, e.Verdict, e.Detail

@@ -26,6 +26,9 @@ func (s *Session) deliver(ctx context.Context, c *call, w *recorded, a mcp.Frame
 		return c.hold(w, policy.UpstreamInvalid, &ruling{}, &x, a)
 	}
 	r := s.rule(ctx, c, x)
+	if s.answered(c, w, &x, &r) {
+		r = r.bar(s.watches())
+	}
 	if r.way == held {
 		return c.hold(w, policy.ResultHeld, &r, &x, a)
 	}

@@ -43,6 +43,7 @@ type Session struct {
 	spoken     bool    // the agent has sent something: it knows that the session is there
 	calls      []*call // open, oldest first
 	questions  int
+	conduct    conduct
 	last       time.Time // when a call ended
 	progress   uint64
 	subscribed map[string]bool
@@ -154,6 +155,7 @@ func (s *Session) Close() error {
 		err = s.link.Close()
 		s.keeper.Close()
 		s.work.Wait()
+		s.settleAll()
 		s.g.forget(s)
 	})
 	return err

@@ -207,7 +207,7 @@ func (e *expression) MatchString(s string) bool {
 	if e.re == nil || e.spaces && !ascii(s) {
 		panic(errOtherwise)
 	}
-	e.meter.spend(1 + len(s)/64)
+	e.meter.spend(1 + len(s)/8)
 	return e.re.MatchString(s)
 }
 

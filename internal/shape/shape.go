@@ -37,7 +37,7 @@ type Limits struct {
 	Patterns int // regular expressions of one schema; 128 of at most 1 KiB each
 	Value    int // bytes of one value; 4 MiB
 	Depth    int // nesting of schema and value; 64
-	Steps    int // of one check: about one per node of the schema and value that meet; 1,048,576
+	Steps    int // of one check: about one per node of the schema and value that meet; 524,288
 	Kept     int // bytes of all schemas that are kept compiled; 4 MiB
 }
 
@@ -53,7 +53,7 @@ func (l *Limits) defaults() {
 	or(&l.Patterns, 128)
 	or(&l.Value, 4<<20)
 	or(&l.Depth, 64)
-	or(&l.Steps, 1<<20)
+	or(&l.Steps, 1<<19)
 	or(&l.Kept, 4<<20)
 }
 

@@ -13,7 +13,7 @@ type Declaration struct {
 	ReadOnly bool           // readOnlyHint, and nothing that contradicts it
 	Output   jsontext.Value // its outputSchema; nil: none
 
-	asksUser, asksModel, secrets bool // it says so
+	asksUser, asksModel, secrets, moves bool // it says so
 }
 
 // Words by which a tool says that it asks, or that it deals with credentials.
@@ -28,6 +28,12 @@ var (
 	secretWords = words(`apikey auth cert certificate certificates certs config configuration credential credentials dotenv env
 		environment key keychain keys kubeconfig login passphrase password passwords pem secret secrets ssh token tokens vault`)
 )
+
+// moveWords are those by which a tool says that the lists of its server are others
+// after it.
+var moveWords = words(`activate activates add adds capabilities connect connects deactivate disable disables discover dynamic enable
+	enables extension extensions install installs load loads mount plugin plugins register registers tools toolset toolsets
+	unload unregister uninstall`)
 
 // Declare reads a tool's metadata. What is not strict JSON declares nothing.
 func Declare(tool []byte) Declaration {
@@ -47,7 +53,8 @@ func Declare(tool []byte) Declaration {
 		d.Output = t.Output
 	}
 	said := words(apart(strings.Join([]string{t.Name, t.Title, t.Description, string(t.Annotations), string(t.Input)}, " ")))
-	d.asksUser, d.asksModel, d.secrets = meet(said, userWords), meet(said, modelWords), meet(said, secretWords)
+	d.asksUser, d.asksModel = meet(said, userWords), meet(said, modelWords)
+	d.secrets, d.moves = meet(said, secretWords), meet(said, moveWords)
 	return d
 }
 
@@ -104,6 +111,23 @@ func (d *Declaration) Asked(method string) Sign {
 		return UserAsked
 	case method == AskRoots:
 		return RootsAsked
+	}
+	return ""
+}
+
+// Moved is the sign that a notification of a change is, empty where it is no
+// matter. method is that of the protocol. Resources are what there is to write for
+// a tool: one that claims to read makes none, and changes none.
+func (d *Declaration) Moved(method string) Sign {
+	switch method {
+	case "notifications/resources/list_changed", "notifications/resources/updated":
+		if d.ReadOnly {
+			return ReadWrote
+		}
+	case "notifications/tools/list_changed", "notifications/prompts/list_changed":
+		if !d.moves {
+			return ListMoved
+		}
 	}
 	return ""
 }

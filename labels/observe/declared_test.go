@@ -70,3 +70,24 @@ func TestUnasked(t *testing.T) {
 		}
 	}
 }
+
+// What a change says of a tool, each with an innocent twin.
+func TestMoved(t *testing.T) {
+	const tools, prompts, made, updated = "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed", "notifications/resources/updated"
+	const read = `{"name":"weather","description":"Tells the weather.","annotations":{"readOnlyHint":true}}`
+	const write = `{"name":"notes","description":"Keeps notes."}`
+	const loads = `{"name":"enable_toolset","annotations":{"readOnlyHint":true}}`
+	for _, c := range []struct {
+		tool, method string
+		want         observe.Sign
+	}{
+		{read, made, observe.ReadWrote}, {read, updated, observe.ReadWrote}, {read, tools, observe.ListMoved}, {read, prompts, observe.ListMoved},
+		{write, made, ""}, {write, updated, ""}, {write, tools, observe.ListMoved},
+		{loads, tools, ""}, {loads, prompts, ""}, {read, "notifications/progress", ""},
+	} {
+		d := observe.Declare([]byte(c.tool))
+		if got := d.Moved(c.method); got != c.want {
+			t.Errorf("%s, %s: %q, want %q", c.tool, c.method, got, c.want)
+		}
+	}
+}

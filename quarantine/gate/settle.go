@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/quarantine"
 )
 
@@ -49,9 +50,9 @@ func Settle(in Input, wording bool) []Move {
 func (in *Input) move(it *Judged, wording bool) Move {
 	m := Move{Item: it.Item, Verdict: it.Verdict}
 	acc, row := in.accepted(it.Key), in.registered(it.Key)
-	condemned := false // after what was condemned nothing is accepted but by a person
+	condemned := false // after what was condemned, or misbehaved, nothing is accepted but by a person
 	if acc != nil {
-		m.Was, condemned = acc.Digest, in.Baseline.condemned(acc.Key, acc.Digest)
+		m.Was, condemned = acc.Digest, in.Baseline.condemned(acc.Key, acc.Digest) || in.misbehaved(acc)
 	}
 	same := acc != nil && acc.Digest == it.Digest
 	clear := it.Fault == NoFault && in.cleared(it) && !(it.Kind == Tool && in.Uncovered[it.Name])
@@ -75,6 +76,18 @@ func (in *Input) move(it *Judged, wording bool) Move {
 		m.Act, m.Why, m.Found = Pend, why(it, acc), it.Findings
 	}
 	return m
+}
+
+// misbehaved tells whether what was seen of the accepted version speaks against it:
+// another description must not wash that off.
+func (in *Input) misbehaved(acc *Accepted) bool {
+	if in.Observed == nil {
+		return false
+	}
+	e := Entry{Tool: acc.Tool, Gen: acc.Gen, Ver: acc.Ver}
+	e.Key, e.Digest = acc.Key, acc.Digest
+	c, ok := in.Observed(&e)
+	return ok && c < labels.Inspected
 }
 
 func why(it *Judged, acc *Accepted) string {

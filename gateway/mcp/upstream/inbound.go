@@ -86,8 +86,12 @@ func (l *core) streamed(f mcp.Frame, c *call) error {
 	case c.x == nil:
 		l.ours(f, c)
 		return nil
-	case changes(f.Method):
-		l.toSink(f)
+	case changes(f.Method): // it is never dropped, and the call's own as well
+		if c.x.Receive == nil {
+			l.toSink(f)
+		} else {
+			c.x.Receive(f)
+		}
 		return nil
 	}
 	if c.timer != nil {
