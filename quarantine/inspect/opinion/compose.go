@@ -41,9 +41,11 @@ func Draw(random io.Reader, lines []Line) (Signs, error) {
 		if _, err := io.ReadFull(random, b[:]); err != nil {
 			return Signs{}, ErrRandom
 		}
+		first := b[0]
 		for i := range b {
 			b[i] = letters[b[i]%32]
 		}
+		b[0] = letters[first%26] // no number
 		n := shortMark
 		if try >= 16 {
 			n = longMark
