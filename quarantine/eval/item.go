@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -75,18 +76,58 @@ func (it *Item) Specimens() ([]quarantine.Specimen, error) {
 		}
 		return quarantine.ResultSpecimens("tools/call", raw)
 	}
-	raw, err := it.Tool, error(nil)
-	switch {
-	case len(raw) > 0:
-	case it.Kind == "tool_name":
-		raw, err = object("name", it.Text)
-	default:
-		raw, err = object("description", it.Text)
+	if len(it.Tool) > 0 {
+		return quarantine.Specimens("tool", it.Tool)
 	}
+	if it.Kind != "tool_name" {
+		if set := tools(it.Text); len(set) > 0 {
+			return set, nil
+		}
+	}
+	name := "description"
+	if it.Kind == "tool_name" {
+		name = "name"
+	}
+	raw, err := object(name, it.Text)
 	if err != nil {
 		return nil, err
 	}
 	return quarantine.Specimens("tool", raw)
+}
+
+// tools are the specimens of a text that is a list of tools, or a schema, in
+// JSON: nil where it is not.
+func tools(text string) []quarantine.Specimen {
+	var list []jsontext.Value
+	if json.Unmarshal([]byte(text), &list) == nil {
+		var out []quarantine.Specimen
+		for i, raw := range list {
+			set, err := quarantine.Specimens("tool", raw)
+			if err != nil {
+				return nil
+			}
+			for _, s := range set {
+				s.Path = fmt.Sprintf("tool[%d].%s", i, s.Path)
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	var schema struct {
+		Properties map[string]jsontext.Value `json:"properties"`
+	}
+	if json.Unmarshal([]byte(text), &schema) != nil || schema.Properties == nil {
+		return nil
+	}
+	raw, err := object("inputSchema", jsontext.Value(text))
+	if err != nil {
+		return nil
+	}
+	set, err := quarantine.Specimens("tool", raw)
+	if err != nil {
+		return nil
+	}
+	return set
 }
 
 func object(name string, value any) (jsontext.Value, error) {

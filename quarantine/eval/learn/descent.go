@@ -20,6 +20,9 @@ type trainer struct {
 // learn takes one step.
 func (t *trainer) learn(l *lesson) {
 	v, from, to, score := t.best(l.views)
+	if v == nil {
+		return
+	}
 	grad := -sigmoid(-score)
 	if !l.attack {
 		grad = sigmoid(score)
@@ -46,6 +49,9 @@ func (t *trainer) learn(l *lesson) {
 func (t *trainer) best(views []*compact) (at *compact, from, to int, score float64) {
 	score = math.Inf(-1)
 	for _, v := range views {
+		if len(v.words) < model.Least[v.place] {
+			continue
+		}
 		size := min(model.Windows[v.place], len(v.words))
 		stretch := root(size)
 		t.weigh(v)

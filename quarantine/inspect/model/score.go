@@ -12,6 +12,10 @@ var Windows = [Places]int{Metadata: 30, Returned: 20, Name: 30}
 
 const maxWindow = 32
 
+// Least is how many words a text must have to be judged: fewer say too little,
+// and an identifier of a few words is no order.
+var Least = [Places]int{Metadata: 3, Returned: 1, Name: 6}
+
 // stretch[p][n] is 4096 times the root of Windows[p]/n.
 var stretch = func() (t [Places][maxWindow]int64) {
 	for p, w := range Windows {
@@ -76,7 +80,7 @@ func (m *Model) scan(p Place, text string, window func(Hit)) {
 			window(Hit{sum + bias, ring[at].from, to})
 		}
 	}
-	if n > 0 && n < size {
+	if n >= Least[p] && n < size {
 		window(Hit{int32(int64(sum)*stretch[p][n]>>12) + bias, ring[0].from, to})
 	}
 }
