@@ -50,6 +50,7 @@ type Options struct {
 	Freshness string // "0s" lists before each call
 	Wait      string // for an early call
 	Grace     string // until what a server returned that is away is withdrawn
+	Inspector string // text of the inspector's settings, indented by two
 }
 
 // A House is a gateway on its data folder with one scripted server behind it.
@@ -153,6 +154,9 @@ func (h *House) Configure(o Options) {
 	}
 	if o.Grace != "" {
 		fmt.Fprintf(&b, "  grace: %s\n", o.Grace)
+	}
+	if o.Inspector != "" {
+		fmt.Fprintf(&b, "inspector:\n%s\n", o.Inspector)
 	}
 	b.WriteString("upstreams:\n- name: fixture\n")
 	if h.Way.Remote() {
