@@ -39,6 +39,26 @@ func (a *Actor) CondemnOrigin(ctx context.Context, origin, reason string) (regis
 	return changed(ctx, a, act{op: proof.OriginCondemn, method: http.MethodPost, path: "/v1/origins/condemnation", body: body}, out)
 }
 
+// EnrolObserver lets a principal report what it saw tools do, and an agent's runtime
+// confirm what it deleted; DismissObserver ends that.
+func (a *Actor) EnrolObserver(ctx context.Context, id credentials.PrincipalID) (registry.PrincipalView, error) {
+	return a.observer(ctx, proof.ObserverEnrol, http.MethodPost, id)
+}
+
+// DismissObserver ends what EnrolObserver allowed. What was reported stays.
+func (a *Actor) DismissObserver(ctx context.Context, id credentials.PrincipalID) (registry.PrincipalView, error) {
+	return a.observer(ctx, proof.ObserverDismiss, http.MethodDelete, id)
+}
+
+func (a *Actor) observer(ctx context.Context, op proof.Op, method string, id credentials.PrincipalID) (registry.PrincipalView, error) {
+	var out registry.PrincipalView
+	path, err := principalPath(id, "/observer")
+	if err != nil {
+		return out, err
+	}
+	return changed(ctx, a, act{op: op, method: method, path: path}, out)
+}
+
 // Contests lists the names that somebody else claimed while they were held, at
 // one origin or at all.
 func (a *Actor) Contests(ctx context.Context, origin string) ([]registry.ContestView, error) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/pratique-dev/pratique/client"
 	"github.com/pratique-dev/pratique/registry"
@@ -40,10 +41,19 @@ func TestConfirmDeleted(t *testing.T) {
 	if _, err := runtime.ConfirmDeleted(ctx, run.ID(), []string{result}); client.Code(err) != "not_observer" {
 		t.Errorf("not enrolled: %v", err)
 	}
-	cmd := &registry.EnrolObserver{Principal: runtime.ID()}
-	cmd.ID, cmd.Caller = "enrol-the-runtime", registry.UnsafeLocal(operator.KeyID())
-	if _, err := n.Record().Do(ctx, cmd); err != nil {
+	if err := runtime.FollowWithdrawn(ctx, nil); client.Code(err) != "not_observer" {
+		t.Errorf("not enrolled, and it follows: %v", err)
+	}
+	if v, err := operator.EnrolObserver(ctx, runtime.ID()); err != nil || !v.Observer {
+		t.Fatal(v, err)
+	}
+	following, stop := context.WithTimeout(ctx, time.Minute)
+	var heard registry.WithdrawalEvent
+	if err := runtime.FollowWithdrawn(following, func(kind string, e registry.WithdrawalEvent) { heard = e; stop() }); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
+	}
+	if heard.Run != run.ID() || !slices.Equal(heard.Results, []string{result}) || heard.Why != runs.WhyRevoked {
+		t.Errorf("%+v", heard)
 	}
 	for _, bad := range []string{"", "agt_1", "run_/x"} {
 		if _, err := runtime.ConfirmDeleted(ctx, bad, []string{result}); !errors.Is(err, client.ErrRun) {
@@ -59,5 +69,8 @@ func TestConfirmDeleted(t *testing.T) {
 	}
 	if v, err := run.Look(); err != nil || len(v.Withdrawn()) != 0 {
 		t.Errorf("%+v %v", v, err)
+	}
+	if v, err := operator.DismissObserver(ctx, runtime.ID()); err != nil || v.Observer {
+		t.Error(v, err)
 	}
 }

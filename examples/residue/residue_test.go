@@ -1,6 +1,7 @@
 package residue_test
 
 import (
+	"context"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -234,6 +235,29 @@ func (s *scene) registered() {
 	must[registry.ToolView](s)(operator.ReleaseTool(s.Context(), s.tool.ID, s.tool.Digest, "read"))
 }
 
+// quarantined is the condemnation of a tool that nobody registered.
+const quarantined = "condemned in quarantine"
+
+// condemn condemns a tool that is shown.
+func (s *scene) condemn(name string) {
+	s.Helper()
+	var list struct {
+		Items []struct {
+			ID   string `json:"id"`
+			Name string `json:"name"`
+		} `json:"held"`
+	}
+	s.h.JSON(&list, "quarantine", "list", "--data", s.h.Data, "--all", "--kind", "tool")
+	for _, i := range list.Items {
+		if i.Name == name {
+			var done struct{}
+			s.h.JSON(&done, "quarantine", "condemn", "--data", s.h.Data, "--id", i.ID, "--yes")
+			return
+		}
+	}
+	s.Fatalf("%s is not listed: %+v", name, list)
+}
+
 // Each cause, with what makes the upstream one to call again.
 var causes = map[string]func(s *scene){
 	runs.WhyRevoked: func(s *scene) {
@@ -242,6 +266,7 @@ var causes = map[string]func(s *scene){
 	runs.WhyCondemned: func(s *scene) {
 		must[registry.ToolView](s)(s.actor("data/operator.jwk").CondemnTool(s.Context(), s.tool.ID, "it lied"))
 	},
+	quarantined: func(s *scene) { s.condemn("get_page") },
 	runs.WhyItemGone: func(s *scene) {
 		s.h.Up.Set(func(sc *mcptest.Script) { sc.Tools.Items = sc.Tools.Items[1:] })
 		s.h.Up.Changed()
@@ -298,8 +323,69 @@ func TestWithdrawn(t *testing.T) {
 				happen(s)
 				h, a := again(s, a)
 				s.refused(h, a)
+				if cause == quarantined {
+					cause = runs.WhyCondemned
+				}
 				s.clears(a, cause)
 			})
 		}
+	}
+}
+
+// TestGuard: the run of a launch on stdio has no credential, and can be cleared all the
+// same once something of it is withdrawn; another launch is another run.
+func TestGuard(t *testing.T) {
+	s := &scene{T: t, h: stage.New(t, stage.StdioStdio, script(), options)}
+	a, b := s.agent(s.h, legacy), s.agent(s.h, legacy)
+	s.reads(a)
+	if _, errs, code := s.h.Run("runs", "list", "--data", s.h.Data); code != 0 {
+		t.Fatal(errs)
+	}
+	s.condemn("get_page")
+	s.refused(s.h, a)
+	s.works(b)
+	s.clears(a, runs.WhyCondemned)
+	a.Close()
+	b.Close()
+}
+
+// TestRuntimeConfirms: a runtime that the operator enrolled as an observer follows what
+// is withdrawn, deletes it, says so, and its agent goes on.
+func TestRuntimeConfirms(t *testing.T) {
+	s := open(t)
+	if _, errs, code := s.h.Run("principals", "new", "--out", filepath.Join(s.h.Dir, "runtime.jwk")); code != 0 {
+		t.Fatal(errs)
+	}
+	runtime, operator := s.actor("runtime.jwk"), s.actor("data/operator.jwk")
+	must[registry.PrincipalView](s)(runtime.CreatePrincipal(t.Context(), nil))
+	must[registry.PrincipalView](s)(operator.EnrolObserver(t.Context(), runtime.ID()))
+	a := s.agent(s.h, legacy)
+	s.reads(a)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	heard := make(chan registry.WithdrawalEvent, 16)
+	go func() {
+		_ = runtime.FollowWithdrawn(ctx, func(kind string, e registry.WithdrawalEvent) {
+			if kind == client.ResultsWithdrawn {
+				heard <- e
+			}
+		})
+	}()
+	s.condemn("get_page")
+	var e registry.WithdrawalEvent
+	select { // although nobody calls
+	case e = <-heard:
+	case <-ctx.Done():
+		t.Fatal("nothing is heard")
+	}
+	if !slices.Contains(e.Results, s.id) || e.Why != runs.WhyCondemned || e.Name != "get_page" || e.More {
+		t.Errorf("%+v", e)
+	}
+	s.refused(s.h, a)
+	must[registry.DeletionView](s)(runtime.ConfirmDeleted(ctx, e.Run, e.Results))
+	s.works(a)
+	entries := s.h.Find(func(e registry.Entry) bool { return e.Type == registry.EntryClear })
+	if len(entries) != 1 || entries[0].By != "runtime" || !strings.Contains(entries[0].Detail, s.id) {
+		t.Errorf("%+v", entries)
 	}
 }
