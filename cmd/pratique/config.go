@@ -60,7 +60,10 @@ func (c *call) config() (node.Config, error) {
 
 // besideFile has the files that a configuration names start at its own folder.
 func besideFile(cfg *node.Config, dir string) {
-	paths := []*string{&cfg.Policy}
+	paths := []*string{&cfg.Policy, &cfg.Inspector.Model.KeyFile, &cfg.Inspector.Model.CAFile}
+	if len(cfg.Inspector.Model.Command) > 0 {
+		paths = append(paths, &cfg.Inspector.Model.Command[0])
+	}
 	for i := range cfg.Upstreams {
 		paths = append(paths, &cfg.Upstreams[i].HeadersFile)
 	}

@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -144,10 +145,11 @@ func jsonType(t reflect.Type) string {
 // of each field, its YAML path and its variable.
 func settingsPage(t *testing.T) []byte {
 	t.Helper()
-	docs := map[string]string{} // "Type.Field"
-	for _, name := range []string{"config.go", "configgateway.go"} {
+	docs := map[string]string{} // "package.Type.Field"
+	for _, name := range []string{"config.go", "configgateway.go", "configinspector.go"} {
 		commentsOf(t, filepath.Join("..", "..", "registry", "node", name), docs)
 	}
+	commentsOf(t, filepath.Join("..", "..", "quarantine", "warden", "broker", "config.go"), docs)
 	var b bytes.Buffer
 	b.WriteString(`# Settings
 
@@ -177,7 +179,7 @@ func commentsOf(t *testing.T, path string, docs map[string]string) {
 			for _, f := range s.Fields.List {
 				text := f.Doc.Text() + f.Comment.Text()
 				for _, name := range f.Names {
-					docs[spec.Name.Name+"."+name.Name] = strings.Join(strings.Fields(text), " ")
+					docs[file.Name.Name+"."+spec.Name.Name+"."+name.Name] = strings.Join(strings.Fields(text), " ")
 				}
 			}
 		}
@@ -189,7 +191,7 @@ func settings(t *testing.T, b *bytes.Buffer, docs map[string]string, prefix stri
 	t.Helper()
 	for f := range typ.Fields() {
 		key := prefix + f.Tag.Get("yaml")
-		doc := docs[typ.Name()+"."+f.Name]
+		doc := docs[path.Base(typ.PkgPath())+"."+typ.Name()+"."+f.Name]
 		inner := element(f.Type)
 		if inner.Kind() == reflect.Struct {
 			if f.Type.Kind() == reflect.Slice {

@@ -39,6 +39,9 @@ func doctor(c *call) (any, error) {
 		return nil, err
 	}
 	o := doctorOutput{OK: true, Data: cfg.Data, Findings: node.Doctor(c, cfg)}
+	if cfg.Check() == nil {
+		o.Findings = append(o.Findings, c.inspectorFindings(cfg.Inspector)...)
+	}
 	for _, f := range o.Findings {
 		o.OK = o.OK && f.Level != "fail"
 	}

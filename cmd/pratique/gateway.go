@@ -22,7 +22,6 @@ import (
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine"
-	"github.com/pratique-dev/pratique/quarantine/inspect"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/decisions"
@@ -69,6 +68,7 @@ type assemblyOptions struct {
 	env     []string       // of a stdio upstream, whole
 	named   bool           // the upstream's name is the operator's own word
 	profile policy.Profile // of launches
+	inspect *inspection
 	notice  func(format string, args ...any)
 }
 
@@ -103,9 +103,9 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 			Baseline: surface.Store(a.base, a.at), Registry: surface.View(place.Origin, a.snapshot), Standing: a.standing,
 			Limits: surface.Limits{Freshness: cfg.Gateway.FreshnessOr(), Early: cfg.Gateway.Wait},
 		},
-		Inspector: inspect.New(), Keys: n.Keys().Ring(), Issuer: n.URL(), Profile: o.profile, Observer: observer,
+		Inspector: o.inspect, Keys: n.Keys().Ring(), Issuer: n.URL(), Profile: o.profile, Observer: observer,
 		Withdrawn: surface.NewWithdrawn(a.snapshot, a.base), Holds: a.held,
-		Limits: gateway.Limits{Grace: cfg.Gateway.Grace},
+		Limits: gateway.Limits{Grace: cfg.Gateway.Grace, Inspect: o.inspect.patience(cfg.Inspector)},
 		Own:    gateway.Own{Data: absolute(cfg.Data), Listeners: append(n.Listeners(), n.URL())},
 		Log:    a.log, Now: c.now,
 	})

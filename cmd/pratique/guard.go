@@ -50,14 +50,20 @@ func guard(c *call) (any, error) {
 	if err := makeParents(cfg.Data); err != nil {
 		return nil, err
 	}
-	n, err := node.Open(c, cfg, node.Options{Quiet: true, Logger: c.logger(cfg.Log), Now: c.now, Version: buildVersion().Version})
+	log := c.logger(cfg.Log)
+	ins, err := c.inspector(cfg.Inspector, log)
+	if err != nil {
+		return nil, err
+	}
+	defer ins.Close()
+	n, err := node.Open(c, cfg, node.Options{Quiet: true, Logger: log, Now: c.now, Version: buildVersion().Version})
 	if err != nil {
 		return nil, err
 	}
 	kept, stop := c.keepNode(n)
 	end := func() error { stop(); return errors.Join(<-kept, n.Close()) }
 	a, err := c.assemble(n, cfg, u, assemblyOptions{
-		env: guardEnv(os.Environ()), named: c.has("name"), profile: profile, notice: c.guardNote,
+		env: guardEnv(os.Environ()), named: c.has("name"), profile: profile, inspect: ins, notice: c.guardNote,
 	})
 	if err != nil {
 		return nil, errors.Join(err, end())

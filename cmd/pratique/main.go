@@ -18,6 +18,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
+
+	"github.com/pratique-dev/pratique/quarantine/warden"
 )
 
 // env is the world that a command sees.
@@ -33,6 +35,7 @@ type env struct {
 }
 
 func main() {
+	warden.Hook() // a child of the inspector goes no further
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, systemEnv(), os.Args)
 	stop()
@@ -57,7 +60,7 @@ func run(ctx context.Context, e *env, args []string) int {
 func nouns() []noun {
 	return []noun{
 		guardNoun(), scanNoun(), upNoun(), surfaceNoun(), quarantineNoun(), principalsNoun(), toolsNoun(), labelsNoun(), topologyNoun(), agentsNoun(), runsNoun(), keysNoun(),
-		ledgerNoun(), replayNoun(), backupNoun(), restoreNoun(), doctorNoun(), completionNoun(), versionNoun(),
+		ledgerNoun(), replayNoun(), evalNoun(), backupNoun(), restoreNoun(), doctorNoun(), completionNoun(), versionNoun(),
 	}
 }
 

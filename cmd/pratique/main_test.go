@@ -18,6 +18,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pratique-dev/pratique/quarantine/warden"
 )
 
 var update = flag.Bool("update", false, "write golden files and docs anew")
@@ -25,6 +27,7 @@ var update = flag.Bool("update", false, "write golden files and docs anew")
 // TestMain has the test binary be pratique where a test runs that command, and
 // takes settings of the machine away that would change what it does.
 func TestMain(m *testing.M) {
+	warden.Hook()
 	testscript.Main(m, map[string]func(){"pratique": main, "mcpserver": mcpServer, "mcpagent": mcpAgent})
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
-	"github.com/pratique-dev/pratique/quarantine/inspect"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/decisions"
@@ -88,7 +87,12 @@ func runReplay(c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := replay.Of(c, r, src, inspect.New())
+		ins, err := c.inspector(cfg.Inspector, c.logger(cfg.Log))
+		if err != nil {
+			return nil, err
+		}
+		defer ins.Close()
+		a, err := replay.Of(c, r, src, ins)
 		if errors.Is(err, replay.ErrMissing) {
 			out.Cannot, out.Why = true, strings.TrimPrefix(err.Error(), replay.ErrMissing.Error()+": ")
 			return out, &coded{exitPrecondition, fmt.Errorf("%w: %s", errCannotReplay, out.Why)}

@@ -24,7 +24,6 @@ import (
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/gate"
-	"github.com/pratique-dev/pratique/quarantine/inspect"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/node"
 	"github.com/pratique-dev/pratique/registry/runs"
@@ -223,8 +222,13 @@ func (c *call) lookAt(ctx context.Context, source surface.Upstream, standing lab
 	if err != nil {
 		return nil, err
 	}
+	ins, err := c.inspectorByEnv(c.logger(node.LoggerConf{Level: "error"}))
+	if err != nil {
+		return nil, err
+	}
+	defer ins.Close()
 	k, err := surface.New(surface.Options{
-		Upstream: source, Inspector: inspect.New(), Baseline: surface.Store(baseline.NewMemory(baseline.Options{Now: c.now}), "scan"),
+		Upstream: source, Inspector: ins, Baseline: surface.Store(baseline.NewMemory(baseline.Options{Now: c.now}), "scan"),
 		Shown: surface.Run(run, "scan"), Standing: func() labels.Standing { return standing }, Name: "scanned",
 		Limits: surface.Limits{Early: time.Hour, Collect: time.Hour, Page: 30 * time.Second}, Now: c.now,
 	})

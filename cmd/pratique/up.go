@@ -81,14 +81,24 @@ func up(c *call) (any, error) {
 	if err := makeParents(cfg.Data); err != nil {
 		return nil, err
 	}
-	n, err := node.Open(c, cfg, node.Options{Logger: c.logger(cfg.Log), Now: c.now, Version: buildVersion().Version})
+	log := c.logger(cfg.Log)
+	ins, err := c.inspector(cfg.Inspector, log)
+	if err != nil {
+		return nil, err
+	}
+	defer ins.Close()
+	n, err := node.Open(c, cfg, node.Options{Logger: log, Now: c.now, Version: buildVersion().Version, Checks: ins.checks()})
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
 			err = &coded{exitConflict, err}
 		}
 		return nil, err
 	}
-	a, err := c.upGateway(n, cfg)
+	err = n.Metrics(ins.collectors()...)
+	var a *assembly
+	if err == nil {
+		a, err = c.upGateway(n, cfg, ins)
+	}
 	if err == nil {
 		err = c.serve(n, cfg, a)
 	}
@@ -102,14 +112,14 @@ func up(c *call) (any, error) {
 
 // upGateway puts the gateway of the configuration's upstream on the node, nil
 // where there is none.
-func (c *call) upGateway(n *node.Node, cfg node.Config) (*assembly, error) {
+func (c *call) upGateway(n *node.Node, cfg node.Config, ins *inspection) (*assembly, error) {
 	if len(cfg.Upstreams) == 0 {
 		return nil, nil
 	}
 	u, log := cfg.Upstreams[0], c.logger(cfg.Log)
 	profile := cfg.ProfileOr(n.URL())
 	a, err := c.assemble(n, cfg, u, assemblyOptions{
-		env: upstream.Environ(os.LookupEnv, u.Env), named: true, profile: profile,
+		env: upstream.Environ(os.LookupEnv, u.Env), named: true, profile: profile, inspect: ins,
 		notice: func(format string, args ...any) { log.Warn(fmt.Sprintf(format, args...)) },
 	})
 	if err != nil {

@@ -272,6 +272,9 @@ func (w *Warden) Level() string {
 	return fmt.Sprintf("%s: %s", w.opt.Mode, *w.pool.level.Load())
 }
 
+// Confined tells whether every fence stands around the engine.
+func (w *Warden) Confined() bool { return w.pool != nil && w.pool.level.Load().Whole() }
+
 // Err says why no child can be started now, nil while one can.
 func (w *Warden) Err() error {
 	if w.pool == nil {

@@ -74,11 +74,15 @@ func (n *Node) Checks() []Check {
 		size = strconv.FormatUint(v.Head.Size, 10) + " entries"
 	}
 	_, keyErr := n.ckpt.current()
-	return []Check{
+	out := []Check{
 		line("view", n.record.Fresh(), size),
 		line("keys", keyErr, "version "+strconv.FormatUint(n.ring.Ver(), 10)),
 		line("key files", n.ring.Health(), ""),
 	}
+	for _, further := range n.opt.Checks {
+		out = append(out, further())
+	}
+	return out
 }
 
 func (n *Node) adminHandler() http.Handler {

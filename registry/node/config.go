@@ -60,6 +60,7 @@ type Config struct {
 	// Upstreams are the MCP servers that agents reach at /mcp; for now one.
 	Upstreams []UpstreamConf `yaml:"upstreams"`
 	Gateway   GatewayConf    `yaml:"gateway"`
+	Inspector InspectorConf  `yaml:"inspector"`
 	Keys      KeyConfig      `yaml:"keys"`
 	Ledger    LogConfig      `yaml:"ledger"`
 	Fetch     FetchConf      `yaml:"fetch"`
@@ -176,6 +177,9 @@ func (c Config) Check() error {
 		return bad("external", "required where listen is not a loopback address")
 	}
 	if err := c.checkGateway(bad); err != nil {
+		return err
+	}
+	if err := c.Inspector.check(bad); err != nil {
 		return err
 	}
 	return c.checkWords(bad)

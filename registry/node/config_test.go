@@ -3,6 +3,7 @@ package node_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/pratique-dev/pratique/registry/node"
 )
@@ -27,6 +28,15 @@ func TestConfigRefusesByName(t *testing.T) {
 		"log format":           func(c *node.Config) { c.Log.Format = "xml" },
 		"log level":            func(c *node.Config) { c.Log.Level = "loud" },
 		"admin":                func(c *node.Config) { c.Admin = "on" },
+		"sandbox":              func(c *node.Config) { c.Inspector.Sandbox = "some" },
+		"workers":              func(c *node.Config) { c.Inspector.Workers = 65 },
+		"workers below none":   func(c *node.Config) { c.Inspector.Workers = -1 },
+		"deadline":             func(c *node.Config) { c.Inspector.Deadline = time.Hour },
+		"no deadline":          func(c *node.Config) { c.Inspector.Deadline = time.Millisecond },
+		"memory":               func(c *node.Config) { c.Inspector.MemoryMiB = 16 },
+		"cache":                func(c *node.Config) { c.Inspector.Cache = -2 },
+		"model":                func(c *node.Config) { c.Inspector.Model.Name = "x" },
+		"model far away":       func(c *node.Config) { c.Inspector.Model.URL, c.Inspector.Model.Name = "https://model.example/v1", "x" },
 	} {
 		c := good
 		change(&c)

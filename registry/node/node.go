@@ -47,6 +47,9 @@ type Options struct {
 	// AnchorEvery is how often the registry's log says where the decision log of
 	// this process stands. Zero is 10 s; less is never, for tests.
 	AnchorEvery time.Duration
+	// Checks are further lines of /readyz, about what the program has beside the
+	// node.
+	Checks []func() Check
 }
 
 // A Node is an open data folder.
