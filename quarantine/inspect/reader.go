@@ -1,5 +1,7 @@
 package inspect
 
+import "strings"
+
 // A token is a word that the dictionary knows.
 type token struct {
 	class    class
@@ -89,6 +91,8 @@ func (r *reader) letters(from int, split bool) int {
 	if n > longest || lengths[text[from]|0x20]&(1<<n) == 0 {
 		if i < len(text) && text[i] == '@' {
 			r.add(r.mailbox(i), from, i)
+		} else if from > 0 && text[from-1] == '.' && n <= longest {
+			r.known(class{}, from, i, nil)
 		}
 		return i
 	}
@@ -280,8 +284,11 @@ func (r *reader) around(w []byte, from, to int, b, after byte) (c class) {
 		if k := kinds[b2]; k == gapByte || k == endByte {
 			c = among(dotSecrets, w, cSecret).or(among(softSecrets, w, cSoft))
 		}
+		if strings.HasSuffix(r.text[:from], "/tmp/.") {
+			c = c.or(cHiddenFile.class())
+		}
 	case '/':
-		c = among(slashSecrets, w, cSecret)
+		c = among(slashSecrets, w, cSecret).or(among(slashSoft, w, cSoft))
 	case '(':
 		if b2 == '$' {
 			c = among(substWords, w, cSubst)

@@ -109,6 +109,15 @@ const (
 	cAct
 	cAs
 	cInto
+	cReads // reads, uploads: what a tool says of itself
+	cUploads
+	cDump
+	cEvil
+	cPrefer
+	cWhen
+	cHiddenFile // /tmp/.name
+	cKept       // logged, stored, cached
+	cRemote
 	cSide // a parameter that takes any text
 	cLast
 )
@@ -179,7 +188,7 @@ var dictionary = map[part]string{
 	cOver:       "over than",
 	cMsg:        "message messages",
 	cPretext:    "mandatory compliance prerequisite prereq compulsory obligatory",
-	cStep:       "initialization check step validation policy audit prerequisite requirement requirements verification protocol",
+	cStep:       "initialization check step validation policy prerequisite requirement requirements verification protocol tracking reasons purposes",
 	cNeeded:     "required necessary needed",
 	cInit:       "initialization initialisation prerequisite step check",
 	cOverridden: "overridden overriden superseded bypassed countermanded",
@@ -191,6 +200,14 @@ var dictionary = map[part]string{
 	cAct:        "act pretend roleplay",
 	cAs:         "as",
 	cInto:       "into in",
+	cReads:      "reads opens loads accesses copies",
+	cUploads:    "uploads sends forwards posts transmits streams",
+	cDump:       "dump dumps harvest scrape",
+	cEvil:       "attacker attackers adversary evil",
+	cPrefer:     "prefer choose",
+	cWhen:       "when whenever regardless every each",
+	cKept:       "logged stored cached indexed collected forwarded synced streamed saved",
+	cRemote:     "remotely externally remote external",
 }
 
 // words are what the dictionary knows.
@@ -209,7 +226,7 @@ var words = func() map[string]class {
 var (
 	tagWords = set("important system secret hidden critical instructions instruction inst im_start im_end endoftext eot_id start_header_id sys admin override " +
 		"information system_message")
-	headWords = set("system instruction instructions directive hidden admin override secret priority priority_instruction system_override role mandatory persistent standing")
+	headWords = set("system instruction instructions directive hidden admin override secret priority priority_instruction system_override")
 )
 
 // Words that are places of secrets only behind what stands before them: a dot
@@ -217,7 +234,8 @@ var (
 var (
 	dotSecrets   = set("ssh netrc npmrc gnupg pgpass pypirc bash_history")
 	softSecrets  = set("env aws kube cursor docker config gcloud azure slack stripe gitconfig db_admin_credentials github_token oauth_token mcp")
-	slashSecrets = set("passwd shadow credentials environ")
+	slashSecrets = set("passwd shadow environ")
+	slashSoft    = set("credentials")
 	sideWords    = set("note notes trace context session reference metadata comment memo tag label extra remark scratch details sidenote")
 	substWords   = set("cat env printenv whoami hostname id uname history set find ls base64")
 )
@@ -230,7 +248,7 @@ var lengths = func() (t [256]uint64) {
 	for w := range words {
 		add(w)
 	}
-	for _, m := range []map[string]bool{tagWords, headWords, dotSecrets, softSecrets, slashSecrets, sideWords, substWords, {"http": true, "https": true}} {
+	for _, m := range []map[string]bool{tagWords, headWords, dotSecrets, softSecrets, slashSecrets, slashSoft, sideWords, substWords, {"http": true, "https": true}} {
 		for w := range m {
 			add(w)
 		}
