@@ -29,11 +29,12 @@ func contentLabel(id string) string { return "pratique/hold-content/v1\x00" + id
 
 func (s *Store) encode(h *Hold, content []byte) ([]byte, error) {
 	meta, err := json.Marshal(h, json.Deterministic(true))
+	for err == nil && len(meta) > maxMeta { // paths are the upstream's to lengthen: the first findings tell enough
+		h.Findings = h.Findings[:len(h.Findings)/2]
+		meta, err = json.Marshal(h, json.Deterministic(true))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("holds: %w", err)
-	}
-	if len(meta) > maxMeta {
-		return nil, fmt.Errorf("%w: more is said of it than is kept", ErrOptions)
 	}
 	b := binary.BigEndian.AppendUint32([]byte(fileFormat), uint32(len(meta)+boxOverhead))
 	if b, err = sealed(b, s.box, s.opt.Random, metaLabel(h.ID), meta); err != nil || !h.Kept {

@@ -46,7 +46,7 @@ const (
 	DefaultCount     = 40_000              // holds of a folder
 	DefaultRetention = 30 * 24 * time.Hour // of a hold; acts have none
 	MaxActs          = 20_000              // standing releases and condemnations
-	MaxFindings      = 256                 // kept of one hold
+	MaxFindings      = 512                 // kept of one hold, or fewer where their paths are long
 	ActLife          = 10 * time.Minute    // how long after it was signed an act can be used
 )
 

@@ -191,6 +191,24 @@ func TestPut(t *testing.T) {
 	}
 }
 
+// TestLongPaths: an upstream whose names are long has what it returned kept all the
+// same, with as many findings as there is room for.
+func TestLongPaths(t *testing.T) {
+	k := newKit(t)
+	h := k.put(hold(func(h *holds.Hold) {
+		for i := range 2 * holds.MaxFindings {
+			h.Findings = append(h.Findings, quarantine.Finding{Category: quarantine.Override, Path: fmt.Sprint(i, strings.Repeat("x", 10_000))})
+		}
+	}), "bad")
+	got, err := k.open().Get(h.ID)
+	if err != nil || len(got.Findings) < 50 || got.Findings[0].Path != "content[0].text" {
+		t.Errorf("%v: %d findings", err, len(got.Findings))
+	}
+	if content, err := k.store.Content(h.ID); err != nil || string(content) != "bad" {
+		t.Error(err)
+	}
+}
+
 // TestRule35Release: a release holds for one origin, tool, version, kind, path and
 // digest, and for nothing beside it.
 func TestRule35Release(t *testing.T) {
