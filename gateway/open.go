@@ -221,6 +221,7 @@ func (s *Session) surfaceOptions() surface.Options {
 		Shown:       surface.Run(s.who.run, o),
 		Registry:    g.o.Surfaces.Registry,
 		Standing:    g.o.Surfaces.Standing,
+		Elsewhere:   g.o.Surfaces.Elsewhere,
 		Effect:      g.o.Surfaces.Effect,
 		Wording:     s.who.Profile != policy.Strict,
 		UnsafeWatch: s.who.Profile == policy.Watch,

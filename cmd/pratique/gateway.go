@@ -101,7 +101,7 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 		Upstream: a.up, Agents: n.Agents(), Runs: a.runs, Record: noticing{a.past, a, o.notice}, Policy: rules,
 		Surfaces: gateway.Surfaces{
 			Baseline: surface.Store(a.base, a.at), Registry: surface.View(place.Origin, a.snapshot), Standing: a.standing,
-			Limits: surface.Limits{Freshness: cfg.Gateway.FreshnessOr(), Early: cfg.Gateway.Wait},
+			Elsewhere: surface.Elsewhere(a.base, a.at), Limits: surface.Limits{Freshness: cfg.Gateway.FreshnessOr(), Early: cfg.Gateway.Wait},
 		},
 		Inspector: o.inspect, Keys: n.Keys().Ring(), Issuer: n.URL(), Profile: o.profile, Observer: observer,
 		Withdrawn: surface.NewWithdrawn(a.snapshot, a.base), Holds: a.held,
