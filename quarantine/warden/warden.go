@@ -78,7 +78,7 @@ type Broker interface {
 // nothing starts, and no language model is asked.
 type Options struct {
 	Mode     Mode          // "": Required on Linux, BestEffort elsewhere
-	Workers  int           // children at once; 0: one for each processor, 2 to 8
+	Workers  int           // children at once; 0: one for each processor, 2 to 8, and 8 with a Broker
 	Deadline time.Duration // of a batch, and a second more for each MiB of it; 0: DefaultDeadline
 	Memory   int64         // bytes of data that a child may have; 0: DefaultMemory
 	Cache    int           // verdicts kept; 0: 4096, less than 0: none
@@ -108,7 +108,8 @@ type Warden struct {
 	log   *slog.Logger
 	local *engines // names engines, and is the engine of Off
 	cache *cache
-	pool  *pool // nil: Off
+	pool  *pool         // nil: Off
+	slow  chan struct{} // one in it for each child that has a batch which takes long
 
 	inspections, cached, late, lost atomic.Uint64
 }
@@ -144,6 +145,7 @@ func New(o Options) (*Warden, error) {
 	if o.Mode == Required && !have.Whole() {
 		return nil, fmt.Errorf("%w: %s", ErrSandbox, have)
 	}
+	w.slow = make(chan struct{}, max(1, o.Workers-1))
 	w.pool = newPool(o.Workers, newStarter(&w.opt, w.local.plain.Engine()))
 	w.pool.level.Store(&have)
 	level := w.log.Info
@@ -161,6 +163,9 @@ func (o *Options) fill() (err error) {
 	}
 	if o.Workers <= 0 {
 		o.Workers = min(max(runtime.NumCPU(), 2), 8)
+		if o.Broker != nil { // who waits for a model takes no processor
+			o.Workers = 8
+		}
 	}
 	o.Workers = min(o.Workers, MaxWorkers)
 	if o.Deadline <= 0 {
@@ -186,9 +191,9 @@ func (w *Warden) serves(b *quarantine.Batch) bool {
 	return w.opt.Broker != nil && b.Depth == quarantine.Full && w.opt.Broker.Serves(b.Origin)
 }
 
-// Inspect implements quarantine.Inspector. It takes at most the deadline twice:
-// once for a child to be free, once for its work; with a language model, the
-// broker's deadline more.
+// Inspect implements quarantine.Inspector. It takes at most the deadline twice,
+// once for a child to be free and once for its work, and where a language model is
+// asked the broker's deadline twice more.
 func (w *Warden) Inspect(ctx context.Context, b quarantine.Batch) quarantine.Report {
 	w.inspections.Add(1)
 	asks := w.serves(&b)

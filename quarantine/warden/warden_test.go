@@ -227,6 +227,77 @@ func TestQueueIsBounded(t *testing.T) {
 	works(t, w, "after all that")
 }
 
+// TestTheSmallGetTheirTurn: while all that may be is taken by batches that take
+// long, a small one is judged.
+func TestTheSmallGetTheirTurn(t *testing.T) {
+	w := fakes(t, "", Options{Workers: 2, Deadline: time.Minute})
+	long := told("sleep")
+	long.Specimens = append(long.Specimens, one(strings.Repeat("x", large)).Specimens...)
+	ctx, cancel := context.WithCancel(bg)
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() { late(t, w.Inspect(ctx, long), quarantine.Late) })
+	}
+	for len(w.slow) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	for i := range 20 {
+		works(t, w, fmt.Sprint(i))
+	}
+	cancel()
+	all.Wait()
+	if len(w.slow) != 1 { // the one that sleeps on
+		t.Errorf("%d slow ones", len(w.slow))
+	}
+}
+
+// TestCrashLoopIsSlowed: children that are lost again and again are replaced after
+// a pause, one that reports ends that.
+func TestCrashLoopIsSlowed(t *testing.T) {
+	w := fakes(t, "", Options{Workers: 1})
+	paused := func() bool {
+		w.pool.mu.Lock()
+		defer w.pool.mu.Unlock()
+		return time.Now().Before(w.pool.until)
+	}
+	for range freely {
+		late(t, w.Inspect(bg, told("crash")), quarantine.Late)
+	}
+	if w.pool.until != (time.Time{}) {
+		t.Error("a pause after a few")
+	}
+	for range 4 {
+		late(t, w.Inspect(bg, told("crash")), quarantine.Late)
+	}
+	if !paused() {
+		t.Error("no pause")
+	}
+	works(t, w, harmless)
+	if late(t, w.Inspect(bg, told("crash")), quarantine.Late); paused() {
+		t.Error("a pause after a report")
+	}
+	for i := range 30 {
+		if d := pause(i+1, pauseStart); d < pauseMin || d > pauseStart {
+			t.Errorf("pause %d is %v", i, d)
+		}
+	}
+}
+
+// TestAUsedUpChildIsReplaced: what a text did to a child does not last.
+func TestAUsedUpChildIsReplaced(t *testing.T) {
+	w := fakes(t, "", Options{Workers: 1})
+	works(t, w, harmless)
+	w.pool.mu.Lock()
+	old := w.pool.idle[0]
+	w.pool.mu.Unlock()
+	old.busy = busyOfCell
+	works(t, w, "the last one")
+	works(t, w, "the first one")
+	if s := w.Stats(); !old.ended() || s.Starts != 2 || s.Lost != 0 || s.Live != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestCacheKey, RULES.md 35: the key is text, kind, path, depth and the stages that
 // ran; what is late or failed is not kept.
 func TestCacheKey(t *testing.T) {
