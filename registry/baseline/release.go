@@ -83,7 +83,14 @@ func (b *Baseline) earlier(k Key, gen, ver uint64) bool {
 // ends. ErrStale: what waits, what it replaces, its version or its verdict is
 // another than the act says; ErrNotHeld: it is neither withheld nor condemned;
 // ErrOwn: its signer registered it.
-func (d *Draft) Release(token string) (*Accepted, error) {
+func (d *Draft) Release(token string) (*Accepted, error) { return d.release(token, false) }
+
+// Forgive takes a release of an accepted version of which nothing is withheld for its
+// text, but something was observed: the act is checked and spent like any, and what
+// was observed is for the caller to forgive.
+func (d *Draft) Forgive(token string) (*Accepted, error) { return d.release(token, true) }
+
+func (d *Draft) release(token string, conduct bool) (*Accepted, error) {
 	act, key, loose, err := d.openBy(token, OpRelease)
 	if err != nil {
 		return nil, err
@@ -104,7 +111,7 @@ func (d *Draft) Release(token string) (*Accepted, error) {
 		return nil, ErrStale
 	case d.store.opt.Own != nil && d.store.opt.Own(d.origin, k, key):
 		return nil, ErrOwn
-	case !condemned && found == quarantine.Clear.String():
+	case !condemned && found == quarantine.Clear.String() && !(conduct && a != nil):
 		return nil, ErrNotHeld
 	}
 	if w != nil { // what is only condemned was accepted before, and still is

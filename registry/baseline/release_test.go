@@ -253,6 +253,34 @@ func TestAcceptIsNoRelease(t *testing.T) {
 	}
 }
 
+// TestForgive: a release for what was observed of an accepted version is an act like
+// any other, and accepts nothing.
+func TestForgive(t *testing.T) {
+	k := newKit(t)
+	forgive := func(act string) error {
+		_, err := k.store.Update(t.Context(), place, func(d *baseline.Draft) error { _, err := d.Forgive(act); return err })
+		return err
+	}
+	k.update(pin("a", "one", baseline.ByFirstSight))
+	act := k.signRelease(k.key, "a", "one")
+	if err := k.release(act); !errors.Is(err, baseline.ErrNotHeld) {
+		t.Errorf("release: %v", err)
+	}
+	if err := forgive(act); err != nil {
+		t.Errorf("forgive: %v", err)
+	}
+	if err := forgive(act); !errors.Is(err, baseline.ErrAct) {
+		t.Errorf("twice: %v", err)
+	}
+	if err := forgive(k.signRelease(k.newKey(), "a", "one")); !errors.Is(err, baseline.ErrAct) {
+		t.Errorf("by a stranger: %v", err)
+	}
+	k.update(observe("b", "new"))
+	if err := forgive(k.signRelease(k.key, "b", "new")); !errors.Is(err, baseline.ErrNotHeld) || k.get().Accepted(tool("b")) != nil {
+		t.Errorf("of what waits: %v", err)
+	}
+}
+
 // TestCondemn: a condemnation holds for one digest and version, in every process
 // and after a restart, whoever is an operator, until a release.
 func TestCondemn(t *testing.T) {
