@@ -375,6 +375,9 @@ type noticing struct {
 // Note implements gateway.Recorder.
 func (r noticing) Note(e *registry.Entry) error {
 	err := r.Log.Note(e)
+	if e.Type == registry.EntryWithdraw && e.Context != "" { // of what was found clear again nobody has to hear
+		r.notice("%s", withdrawnNotice(r.a.cfg.Data, e))
+	}
 	if err == nil && e.Type == registry.EntrySurface {
 		if why, held := strings.CutPrefix(e.Detail, "held back: "); held {
 			r.a.counted.Held(e.Upstream, e.Kind)

@@ -10,6 +10,7 @@ import (
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/credentials/envelope"
 	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/node"
 	"github.com/pratique-dev/pratique/registry/runs"
@@ -218,6 +219,12 @@ func (o clearedRun) show(w io.Writer) {
 	if o.Loose {
 		fmt.Fprintln(w, "the act is recorded as unprotected: the operator's key lies unencrypted")
 	}
+}
+
+// withdrawnNotice is what a person is told of results that were withdrawn.
+func withdrawnNotice(data string, e *registry.Entry) string {
+	return fmt.Sprintf("withdrawn (%s): what %s %s of %s returned; agent %s calls nothing out of that until it is cleared: pratique runs show --data %s --id %s",
+		e.Reason, e.Kind, baseline.Visible(e.Name), e.Origin, e.Agent, data, e.Run)
 }
 
 func clearRun(c *call) (any, error) {

@@ -344,6 +344,9 @@ func TestGuard(t *testing.T) {
 	s.condemn("get_page")
 	s.refused(s.h, a)
 	s.works(b)
+	if said := a.Stderr(); !strings.Contains(said, "withdrawn (condemned): what tool get_page") || !strings.Contains(said, "pratique runs show") {
+		t.Errorf("the person at the terminal is not told: %s", said)
+	}
 	s.clears(a, runs.WhyCondemned)
 	a.Close()
 	b.Close()
