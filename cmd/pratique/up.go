@@ -81,6 +81,9 @@ func up(c *call) (any, error) {
 	if err := makeParents(cfg.Data); err != nil {
 		return nil, err
 	}
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
 	log := c.logger(cfg.Log)
 	ins, err := c.inspector(cfg.Inspector, log)
 	if err != nil {
@@ -94,6 +97,7 @@ func up(c *call) (any, error) {
 		}
 		return nil, err
 	}
+	log.Info("inspector", "sandbox", ins.Level(), "engine", ins.Engine())
 	err = n.Metrics(ins.collectors()...)
 	var a *assembly
 	if err == nil {

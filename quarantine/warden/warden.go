@@ -148,11 +148,9 @@ func New(o Options) (*Warden, error) {
 	w.slow = make(chan struct{}, max(1, o.Workers-1))
 	w.pool = newPool(o.Workers, newStarter(&w.opt, w.local.plain.Engine()))
 	w.pool.level.Store(&have)
-	level := w.log.Info
 	if !have.Whole() {
-		level = w.log.Warn
+		w.log.Warn("the inspector's processes are not confined as they could be", "sandbox", w.Level())
 	}
-	level("the inspector runs in children", "sandbox", w.Level())
 	w.pool.warm()
 	return w, nil
 }
