@@ -52,8 +52,7 @@ func (k *sink) Lost(err error) {
 // first, each alone and together with those before it. Hostile ones end here, and
 // suspect ones lose what is suspect.
 func (s *Session) receive(c *call, f mcp.Frame) {
-	s.noticed(c, f.Method)
-	if s.keeper.Notice(f.Method) {
+	if s.noticed(c, f.Method); s.keeper.Notice(f.Method) {
 		return
 	}
 	m, ok := mcp.Lookup(f.Method)

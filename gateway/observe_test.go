@@ -93,7 +93,9 @@ const fine = `{"content":[{"type":"text","text":"ok"}]}`
 // twin of it.
 func TestSigns(t *testing.T) {
 	note := func(method string) func(ctx context.Context, l *wire, x Exchange) {
-		return func(_ context.Context, _ *wire, x Exchange) { x.Receive(mcp.Note(method, jsontext.Value(`{"uri":"x:y"}`))) }
+		return func(_ context.Context, _ *wire, x Exchange) {
+			x.Receive(mcp.Note(method, jsontext.Value(`{"uri":"x:y"}`)))
+		}
 	}
 	asks := func(method string) func(ctx context.Context, l *wire, x Exchange) {
 		return func(ctx context.Context, _ *wire, x Exchange) {
@@ -172,13 +174,17 @@ func TestContradictionTurnsTheLabel(t *testing.T) {
 	if n := u.executed(methodCall, "sum"); n != 1 {
 		t.Errorf("executed %d times", n)
 	}
-	list := func(s *Session) string { return string(s.Handle(t.Context(), ask(methodTools, ""), newPerson()).Result) }
+	list := func(s *Session) string {
+		return string(s.Handle(t.Context(), ask(methodTools, ""), newPerson()).Result)
+	}
 	for name, s := range map[string]*Session{"this": w.s, "another": w.open("second", newPerson())} {
 		if l := list(s); strings.Contains(l, `"sum"`) || !strings.Contains(l, `"notes"`) {
 			t.Errorf("%s session is shown %s", name, l)
 		}
 	}
-	if got := w.book.of(func(e registry.Entry) bool { return e.Outcome == registry.OutcomeHeld && e.Reason == string(policy.ResultHeld) }); len(got) != 1 {
+	if got := w.book.of(func(e registry.Entry) bool {
+		return e.Outcome == registry.OutcomeHeld && e.Reason == string(policy.ResultHeld)
+	}); len(got) != 1 {
 		t.Errorf("entries: %+v", got)
 	}
 	e, _, _ := w.s.keeper.Peek(gate.Tool, "sum")

@@ -73,7 +73,7 @@ func testsIn(t *testing.T, root string) map[string]bool {
 
 // localCallers may act as the service itself, without a proof: the node on its
 // own folder, and the reading of a topology that the service made itself.
-var localCallers = []string{"registry/api/origins.go", "registry/node/credential.go", "registry/node/decisions.go", "registry/node/keys.go", "registry/node/ledger.go", "registry/node/node.go", "registry/node/quarantine.go"}
+var localCallers = []string{"registry/api/origins.go", "registry/node/credential.go", "registry/node/decisions.go", "registry/node/keys.go", "registry/node/ledger.go", "registry/node/node.go", "registry/node/observed.go", "registry/node/quarantine.go", "registry/node/review.go"}
 
 // TestWhoActsWithoutProof lists every caller of registry.UnsafeLocal: a request
 // that came over a wire must never become a command of the service.

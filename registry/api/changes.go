@@ -37,20 +37,10 @@ func changes(v *writer.Snapshot, e *registry.Event, index uint64, now time.Time)
 	}
 	switch e.Type {
 	case registry.ToolRegistered, registry.ToolOverwritten, registry.ToolRevoked, registry.ToolTransferred,
-		registry.ToolReturned, registry.HandlesRevoked:
-		var d registry.ToolData
-		if e.Decode(&d) == nil {
+		registry.ToolReturned, registry.HandlesRevoked, registry.ToolCondemned, registry.ToolReleased,
+		registry.ToolInspected, registry.ToolObserved:
+		if d, err := toolData(e); err == nil {
 			one(d.ID)
-		}
-	case registry.ToolCondemned, registry.ToolReleased:
-		var d registry.ReasonData
-		if e.Decode(&d) == nil {
-			one(d.Tool)
-		}
-	case registry.ToolInspected, registry.ToolObserved:
-		var d registry.ConductData
-		if e.Decode(&d) == nil {
-			one(d.Tool)
 		}
 	case registry.PrincipalCondemned:
 		var d registry.ReasonData

@@ -60,6 +60,23 @@ type GatewayConf struct {
 	// Anonymous lets callers in that show no credential, as one agent under
 	// Profile, without intents or grants. Only where External is loopback.
 	Anonymous bool `yaml:"anonymous"`
+	// Consistent says when a tool's conduct makes its label better: after so many
+	// calls of this version within what it declares.
+	Consistent ConsistentConf `yaml:"consistent"`
+}
+
+// ConsistentConf says when calls that stayed within what a tool declares make it
+// consistent. Each can be stricter than its default, and none looser.
+type ConsistentConf struct {
+	// Calls is how many must count. Default 50, and not less.
+	Calls uint64 `yaml:"calls"`
+	// Runs is in how many runs they must have been. Default 3, and not less.
+	Runs int `yaml:"runs"`
+	// Span is the time from the first to the last. Default 168h, and not less.
+	Span time.Duration `yaml:"span"`
+	// Expiry is how long after the last the tool stays so. Default 720h, and not
+	// more.
+	Expiry time.Duration `yaml:"expiry"`
 }
 
 // Bounds of RecordMiB: two spools, and a petabyte.
@@ -194,6 +211,9 @@ func (c Config) checkGateway(bad func(key, format string, args ...any) error) er
 	}
 	if m := c.Gateway.RecordMiB; m != 0 && (m < minRecordMiB || m > maxRecordMiB) {
 		return bad("gateway.record_mib", "want %d to %d", minRecordMiB, maxRecordMiB)
+	}
+	if _, err := c.Gateway.Consistent.thresholds().Check(); err != nil {
+		return bad("gateway.consistent", "%v", err)
 	}
 	if c.Gateway.Wait < 0 || c.Gateway.Retention < 0 || c.Gateway.Grace < 0 {
 		return bad("gateway", "times are not negative")

@@ -28,6 +28,10 @@ func (n *Node) keep(ctx context.Context) <-chan struct{} {
 	all.Go(func() { every(ctx, tickEvery, func() { n.tick(ctx) }) })
 	all.Go(func() { every(ctx, snapshotCheck, n.snapshotWhenDue()) })
 	all.Go(func() { n.keepAnchors(ctx) })
+	all.Go(func() { n.keepConcluding(ctx) })
+	if n.opt.Inspector != nil && !n.opt.Quiet {
+		all.Go(func() { newReviewer(n).run(ctx) })
+	}
 	if len(witnesses.all) > 0 {
 		all.Go(func() { witnesses.run(ctx) })
 	}

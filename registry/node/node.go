@@ -21,6 +21,7 @@ import (
 	"github.com/pratique-dev/pratique/internal/durable"
 	"github.com/pratique-dev/pratique/internal/fetch"
 	"github.com/pratique-dev/pratique/internal/secret"
+	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/ledger"
 	"github.com/pratique-dev/pratique/registry/runs"
@@ -47,6 +48,9 @@ type Options struct {
 	// AnchorEvery is how often the registry's log says where the decision log of
 	// this process stands. Zero is 10 s; less is never, for tests.
 	AnchorEvery time.Duration
+	// Inspector judges what is registered. Nil: nobody does, and its content stays
+	// uninspected until an operator releases it.
+	Inspector quarantine.Inspector
 	// Checks are further lines of /readyz, about what the program has beside the
 	// node.
 	Checks []func() Check
@@ -76,6 +80,7 @@ type Node struct {
 	held     sync.Once // opens runs
 	runs     *runs.Store
 	runsErr  error
+	accounts accounts
 	operator string // file of the operator's key, where it exists
 	ready    chan struct{}
 	metrics  *metrics
@@ -361,7 +366,7 @@ func (n *Node) Close() error {
 			n.admin.Close()
 		}
 		if n.record != nil {
-			err = errors.Join(err, n.closeRuns(), n.closeDecisions())
+			err = errors.Join(err, n.closeRuns(), n.closeObserved(), n.closeDecisions())
 			if !n.opt.Offline && n.record.Fresh() == nil {
 				err = errors.Join(err, n.record.SaveSnapshot())
 			}

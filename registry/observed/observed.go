@@ -155,6 +155,24 @@ func (s *Store) Places() ([]string, error) {
 	return out, bad
 }
 
+// Due are what the registry's log is to be told now of the origins that this
+// process has to do with.
+func (s *Store) Due() ([]Due, error) {
+	s.mu.Lock()
+	all := make([]*Place, 0, len(s.places))
+	for _, p := range s.places {
+		all = append(all, p)
+	}
+	s.mu.Unlock()
+	var out []Due
+	var bad error
+	for _, p := range all {
+		due, err := p.Due()
+		out, bad = append(out, due...), errors.Join(bad, err)
+	}
+	return out, bad
+}
+
 // Close writes what is not written yet. Afterwards nothing is added.
 func (s *Store) Close() error {
 	s.mu.Lock()
