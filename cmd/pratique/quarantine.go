@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/base32"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/labels/observe"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
@@ -92,6 +91,8 @@ type heldThing struct {
 	Verdict    string                `json:"verdict,omitzero" doc:"of the inspector"`
 	Categories []quarantine.Category `json:"categories,omitzero"`
 	Reason     string                `json:"reason,omitzero" doc:"why the agent did not get a result or message, or not whole"`
+	Conduct    string                `json:"conduct,omitzero" doc:"what was observed of an accepted version comes to: violated, suspect"`
+	Signs      []observe.Sign        `json:"signs,omitzero" doc:"what was observed"`
 	Cut        bool                  `json:"cut,omitzero" doc:"the agent got the rest"`
 	Agent      credentials.AgentID   `json:"agent,omitzero"`
 	Run        string                `json:"run,omitzero"`
@@ -123,6 +124,9 @@ func (o quarantineOutput) show(w io.Writer) {
 		verdict := t.Verdict
 		if t.Cut {
 			verdict += " (cut)"
+		}
+		if t.Conduct != "" {
+			verdict = strings.TrimSpace(verdict + " conduct " + t.Conduct)
 		}
 		rows = append(rows, []string{t.ID, t.State, t.Kind, t.Name, t.Upstream, verdict, categoriesText(t.Categories), moment(t.At)})
 	}
@@ -166,6 +170,7 @@ type ward struct {
 	base  *baseline.Store
 	holds *holds.Store
 	view  *state.View
+	now   func() time.Time
 }
 
 // registered is the registration of an item, nil where there is none.
@@ -203,7 +208,7 @@ func (c *call) inWard(n *node.Node, data string, acting bool, do func(w *ward) (
 	if err != nil {
 		return nil, err
 	}
-	w := &ward{n: n, data: data, view: v.View}
+	w := &ward{n: n, data: data, view: v.View, now: c.now}
 	own := func(origin string, k baseline.Key, key credentials.KeyID) bool {
 		t := w.registered(origin, k)
 		return t != nil && t.Live && (t.Owner == key || t.Publisher == key)
@@ -270,129 +275,3 @@ func listQuarantine(c *call) (any, error) {
 	})
 }
 
-// things are the items and holds of the upstreams that the flags ask for. What is
-// damaged is left out, and named.
-func (w *ward) things(c *call) (out []heldThing, bad []error) {
-	origins, err := w.base.Origins()
-	if err != nil {
-		bad = append(bad, err)
-	}
-	slices.Sort(origins)
-	for _, o := range origins {
-		if !c.wants(o, origins) {
-			continue
-		}
-		b, err := w.base.Get(o)
-		if err != nil {
-			bad = append(bad, fmt.Errorf("%s: %w", o, err))
-			continue
-		}
-		out = append(out, itemsHeld(b)...)
-	}
-	if err := w.holds.Err(); err != nil {
-		bad = append(bad, err)
-	}
-	list, err := w.holds.List()
-	if err != nil {
-		bad = append(bad, err)
-	}
-	for i := range list {
-		h := &list[i]
-		if c.wants(h.Origin, append(origins, h.Origin)) {
-			out = append(out, w.holdThing(h))
-		}
-	}
-	return out, bad
-}
-
-// itemsHeld are the items of an upstream: what waits and is not clear, what was
-// released or condemned, and what is shown.
-func itemsHeld(b *baseline.Baseline) (out []heldThing) {
-	seen := map[string]bool{}
-	put := func(t heldThing, k baseline.Key) {
-		t.ID = itemID(b.Origin(), k, t.Digest)
-		if seen[t.ID] {
-			return
-		}
-		seen[t.ID] = true
-		if cond := b.Condemned(k, t.Digest); cond != nil {
-			t.State, t.By, t.Loose, t.Gen, t.Ver = stateCondemned, cond.By, cond.Loose, cond.Gen, cond.Ver
-		}
-		t.Upstream, t.Kind, t.Name, t.key, t.origin = baseline.Visible(b.Origin()), string(k.Kind), baseline.Visible(k.Name), k, b.Origin()
-		out = append(out, t)
-	}
-	for _, p := range b.Waiting() {
-		t := heldThing{State: stateWithheld, Digest: p.Digest, Verdict: p.Verdict, Categories: categoriesOf(p.Found), Size: int64(len(p.Raw)), Kept: true, At: ofMillis(p.At), found: p.Found, raw: p.Raw}
-		t.Gen, t.Ver = b.Numbers(p.Key, p.Digest)
-		if p.Verdict != quarantine.Clear.String() || b.Condemned(p.Key, p.Digest) != nil {
-			put(t, p.Key)
-		}
-	}
-	for _, a := range b.Items() {
-		t := heldThing{State: stateShown, Tool: a.ID, Gen: a.Gen, Ver: a.Ver, Digest: a.Digest, Verdict: a.Released, Size: int64(len(a.Raw)), Kept: true, At: ofMillis(a.At), raw: a.Raw}
-		if a.Released != "" && a.Released != quarantine.Clear.String() {
-			if t.State, t.Loose = stateReleased, a.Loose; a.Broken {
-				t.State = stateEnded
-			}
-		}
-		if !a.Gone {
-			put(t, a.Key)
-		}
-	}
-	for _, cond := range b.Condemnations() { // of what is there no longer
-		put(heldThing{Digest: cond.Digest, At: ofMillis(cond.At)}, cond.Key)
-	}
-	return out
-}
-
-// itemID names one digest of one item. It is made of what it names, so that it
-// stays the same wherever and whenever it is asked for.
-func itemID(origin string, k baseline.Key, d credentials.Digest) string {
-	h := sha256.New()
-	for _, s := range []string{"pratique/quarantine-item/v1", origin, string(k.Kind), k.Name} {
-		fmt.Fprintf(h, "%d:%s", len(s), s)
-	}
-	h.Write(d[:])
-	return "item_" + base32.StdEncoding.EncodeToString(h.Sum(nil))[:26]
-}
-
-func (w *ward) holdThing(h *holds.Hold) heldThing {
-	t := heldThing{
-		ID: h.ID, State: stateWithheld, Upstream: baseline.Visible(h.Origin), Kind: string(h.Kind), Name: baseline.Visible(h.Name),
-		Tool: h.Tool, Gen: h.Gen, Ver: h.Ver, Digest: h.Digest, Verdict: h.Verdict.String(), Categories: categoriesOf(h.Findings),
-		Reason: baseline.Visible(h.Reason), Cut: h.Cut, Agent: h.Agent, Run: h.Run, Call: h.Call, Size: h.Size, Kept: h.Kept, At: ofMillis(h.At),
-		found: h.Findings, hold: h,
-	}
-	st, err := w.holds.State(h.Subject)
-	switch {
-	case err != nil: // said once, of all
-	case st.Op == holds.OpCondemn:
-		t.State, t.By, t.Loose = stateCondemned, st.By, st.Loose
-	case st.Op == holds.OpRelease && st.Ended:
-		t.State, t.By, t.Loose = stateEnded, st.By, st.Loose
-	case st.Op == holds.OpRelease:
-		t.State, t.By, t.Loose = stateReleased, st.By, st.Loose
-	}
-	return t
-}
-
-// thing is the one that --id names.
-func (w *ward) thing(c *call) (heldThing, error) {
-	id := c.str("id")
-	if !strings.HasPrefix(id, "hold_") && !strings.HasPrefix(id, "item_") {
-		return heldThing{}, usagef(`--id %s is neither "hold_…" nor "item_…"`, id)
-	}
-	if strings.HasPrefix(id, "hold_") {
-		h, err := w.holds.Get(id)
-		if err != nil {
-			return heldThing{}, err
-		}
-		return w.holdThing(&h), nil
-	}
-	things, bad := w.things(c)
-	i := slices.IndexFunc(things, func(t heldThing) bool { return t.ID == id })
-	if i < 0 {
-		return heldThing{}, errors.Join(append(bad, fmt.Errorf("%w: %s", baseline.ErrMissing, id))...)
-	}
-	return things[i], nil
-}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -17,11 +19,14 @@ import (
 
 	"github.com/pratique-dev/pratique/credentials/keyring"
 	"github.com/pratique-dev/pratique/internal/secret"
+	"github.com/pratique-dev/pratique/labels/observe"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/gate"
+	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/holds"
 	"github.com/pratique-dev/pratique/registry/node"
+	"github.com/pratique-dev/pratique/registry/observed"
 )
 
 // obeyed is the first rune of a text that a terminal would not print as itself,
@@ -233,7 +238,7 @@ func pinned(it gate.Item) func(d *baseline.Draft) error {
 	}
 }
 
-func waiting4(it gate.Item, v quarantine.Verdict) func(d *baseline.Draft) error {
+func observedAs(it gate.Item, v quarantine.Verdict) func(d *baseline.Draft) error {
 	return func(d *baseline.Draft) error {
 		d.Observe(baseline.Key{Kind: baseline.Kind(it.Kind), Name: it.Name}, it.Digest, it.Canonical, v)
 		return nil
@@ -244,17 +249,17 @@ func waiting4(it gate.Item, v quarantine.Verdict) func(d *baseline.Draft) error 
 func TestQuarantineFault(t *testing.T) {
 	w := newWard(t)
 	bad := gate.Decode(gate.Tool, []byte(`{"name":"not a name","inputSchema":{}}`))
-	w.change(wardOrigin, waiting4(bad, quarantine.Suspect))
+	w.change(wardOrigin, observedAs(bad, quarantine.Suspect))
 	w.want(exitPrecondition, "quarantine", "release", "--id", w.listed()["tool not a name"].ID, "--yes")
-	w.change(wardOrigin, waiting4(wardItem("a_name", "x"), quarantine.Suspect))
+	w.change(wardOrigin, observedAs(wardItem("a_name", "x"), quarantine.Suspect))
 	w.want(exitOK, "quarantine", "release", "--id", w.listed()["tool a_name"].ID, "--yes")
 }
 
-// TestQuarantineKilled: an act that was recorded and then had no effect, since the
-// process died in between, is done again; one that had its effect shows it.
-func TestQuarantineKilled(t *testing.T) {
+// TestQuarantineAgain: a command that is repeated does what is left to do, or says
+// that nothing is.
+func TestQuarantineAgain(t *testing.T) {
 	w := newWard(t)
-	w.change(wardOrigin, waiting4(wardItem("a", "x"), quarantine.Suspect))
+	w.change(wardOrigin, observedAs(wardItem("a", "x"), quarantine.Suspect))
 	id := w.listed()["tool a"].ID
 	w.want(exitOK, "quarantine", "release", "--id", id, "--yes")
 	if s := w.listed()["tool a"].State; s != stateReleased {
@@ -265,6 +270,45 @@ func TestQuarantineKilled(t *testing.T) {
 	w.want(exitOK, "quarantine", "condemn", "--id", id, "--yes")
 	if s := w.listed()["tool a"].State; s != stateCondemned {
 		t.Errorf("state %s", s)
+	}
+}
+
+// TestQuarantineKilled: a command that is killed at any moment has had its effect or
+// none, what had one is on record, and the next one goes on from there.
+func TestQuarantineKilled(t *testing.T) {
+	w := newWard(t)
+	w.change(wardOrigin, observedAs(wardItem("a", "x"), quarantine.Suspect))
+	id := w.listed()["tool a"].ID
+	acts := map[bool]string{true: "release", false: "condemn"}
+	done := map[bool]int{}
+	for i := range 16 {
+		release := w.listed()["tool a"].State != stateReleased
+		cmd := exec.Command("pratique", "quarantine", acts[release], "--data", w.data, "--id", id, "--yes")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rand.IntN(60)+i) * time.Millisecond)
+		cmd.Process.Kill()
+		cmd.Wait()
+		switch s := w.listed()["tool a"].State; {
+		case release && s == stateReleased, !release && s == stateCondemned:
+			done[release]++
+		case s != stateWithheld && s != stateReleased && s != stateCondemned:
+			t.Fatalf("after %s: %s", acts[release], s)
+		}
+	}
+	w.want(exitOK, "ledger", "verify")
+	w.want(exitOK, "quarantine", "condemn", "--id", id, "--yes")
+	var log eventsOutput
+	if err := json.Unmarshal([]byte(w.want(exitOK, "ledger", "show", "--last", "0", "--json")), &log); err != nil {
+		t.Fatal(err)
+	}
+	on := map[bool]int{}
+	for _, r := range log.Entries {
+		on[r.Entry.Type == registry.EntryReleased]++
+	}
+	if on[true] < done[true] || on[false] < done[false]+1 {
+		t.Errorf("on record %v, done %v", on, done)
 	}
 }
 
@@ -359,11 +403,50 @@ func TestQuarantineRegistered(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	w.change(wardOrigin, waiting4(wardItem("mine", "odd"), quarantine.Suspect))
-	w.change(wardOrigin, waiting4(wardItem("other", "odd"), quarantine.Suspect))
+	w.change(wardOrigin, observedAs(wardItem("mine", "odd"), quarantine.Suspect))
+	w.change(wardOrigin, observedAs(wardItem("other", "odd"), quarantine.Suspect))
 	w.want(exitRefused, "quarantine", "release", "--id", w.listed()["tool mine"].ID, "--key", key, "--yes")
 	w.want(exitOK, "quarantine", "release", "--id", w.listed()["tool other"].ID, "--key", key, "--yes")
 	w.want(exitOK, "quarantine", "release", "--id", w.listed()["tool mine"].ID, "--yes")
+}
+
+// TestQuarantineConduct: what contradicts its declaration is in the list with what
+// was observed, and a release forgives that and nothing later.
+func TestQuarantineConduct(t *testing.T) {
+	w := newWard(t)
+	w.change(wardOrigin, pinned(wardItem("a", "x")))
+	w.change(wardOrigin, pinned(wardItem("b", "x")))
+	a := w.listed("--all")["tool a"]
+	observes := func() {
+		w.in(func(n *node.Node) {
+			s, err := n.Observed()
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Place(wardOrigin).Add(observed.Subject{Key: gate.Key{Kind: gate.Tool, Name: "a"}, Tool: a.Tool, Gen: a.Gen, Ver: a.Ver, Digest: a.Digest}, "",
+				observe.Observation{Call: "call_1", Run: "run_1", At: time.Now().UnixMilli(), Seen: []observe.Sighting{{Sign: observe.OutputUnfit, Link: observe.Own}}}, observed.Cite{Spool: "s", Entry: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	observes()
+	if l := w.listed(); l["tool a"].Conduct != "violated" || l["tool a"].State != stateWithheld || len(l) != 1 {
+		t.Errorf("list: %+v", l)
+	}
+	if out := w.want(exitOK, "quarantine", "show", "--id", a.ID); !strings.Contains(out, "observed: output_unfit") {
+		t.Errorf("show: %s", out)
+	}
+	w.want(exitOK, "quarantine", "release", "--id", a.ID, "--yes")
+	if l := w.listed(); len(l) != 0 {
+		t.Errorf("after the release: %+v", l)
+	}
+	time.Sleep(2 * time.Millisecond)
+	observes()
+	if l := w.listed(); l["tool a"].State != stateWithheld {
+		t.Errorf("seen again: %+v", l)
+	}
+	w.want(exitPrecondition, "quarantine", "release", "--id", w.listed("--all")["tool b"].ID, "--yes")
 }
 
 // TestQuarantinePushed: what made room for others is said.

@@ -139,13 +139,27 @@ func (a *acting) releaseItem(t *heldThing) error {
 	}
 	token, err := a.onItem(t, registry.EntryReleased, func(d *baseline.Draft) (string, error) {
 		token, err := a.base.SignRelease(a.signer, &d.Baseline, t.key, t.Digest, a.loose())
-		if err == nil {
-			_, err = d.Release(token)
+		if err != nil {
+			return "", err
 		}
+		release := d.Release
+		if t.Conduct != "" {
+			release = d.Forgive
+		}
+		_, err = release(token)
 		return token, err
 	})
 	if err != nil {
 		return err
+	}
+	if t.Conduct != "" {
+		s, err := a.n.Observed()
+		if err == nil {
+			err = s.Place(t.origin).Release(a.subject(t), a.now())
+		}
+		if err != nil {
+			return err
+		}
 	}
 	row := a.registered(t.origin, t.key)
 	if row == nil || !row.Live || row.Digest != t.Digest || row.Content >= labels.Uninspected {

@@ -52,8 +52,11 @@ func (o heldOutput) show(w io.Writer) {
 		by += " (unprotected)"
 	}
 	pairs(w, "id", o.ID, "state", o.State, "by", by, "upstream", o.Upstream, "kind", o.Kind, "name", o.Name, "version", version, "digest", o.Digest.String(),
-		"verdict", o.Verdict, "reason", o.Reason, "cut", map[bool]string{true: "the agent got the rest"}[o.Cut], "agent", string(o.Agent), "run", o.Run, "call", o.Call,
+		"verdict", o.Verdict, "conduct", o.Conduct, "reason", o.Reason, "cut", map[bool]string{true: "the agent got the rest"}[o.Cut], "agent", string(o.Agent), "run", o.Run, "call", o.Call,
 		"size", strconv.FormatInt(o.Size, 10), "at", moment(o.At))
+	for _, s := range o.Signs {
+		fmt.Fprintf(w, "observed: %s\n", s)
+	}
 	for _, f := range o.Found {
 		fmt.Fprintf(w, "found: %s: %s at %s", f.Verdict, f.Category, f.Path)
 		if f.Said != "" {
