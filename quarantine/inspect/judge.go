@@ -120,6 +120,7 @@ func (j *judge) view(v *unfold.View) {
 		j.tailed(v)
 		j.structure(v)
 	}
+	j.foreign(v)
 	j.links(v)
 	j.learned(v)
 }

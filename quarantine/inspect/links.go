@@ -22,7 +22,7 @@ func (j *judge) links(v *unfold.View) {
 			continue
 		}
 		from := i + open + 2
-		j.carries(v, i-2, from, addressEnd(text, from))
+		j.carries(v, i-2, from, addressEnd(text, from), true)
 	}
 	for i := 0; ; {
 		k := strings.IndexByte(text[i:], '<')
@@ -41,7 +41,7 @@ func (j *judge) links(v *unfold.View) {
 		if from < len(text) && (text[from] == '"' || text[from] == '\'') {
 			from++
 		}
-		j.carries(v, i-1, from, addressEnd(text, from))
+		j.carries(v, i-1, from, addressEnd(text, from), false)
 	}
 	if j.s.Kind == quarantine.KindURI {
 		low := strings.ToLower(strings.TrimSpace(text))
@@ -63,14 +63,15 @@ func addressEnd(text string, from int) int {
 }
 
 // carries judges the address of a picture in [from, to) of a view; the picture
-// begins at start.
-func (j *judge) carries(v *unfold.View, start, from, to int) {
+// begins at start. In Markdown an empty value waits for what is to be carried;
+// pages count their visitors with such ones.
+func (j *judge) carries(v *unfold.View, start, from, to int, markdown bool) {
 	address := v.Text[from:to]
 	if !strings.HasPrefix(address, "http") && !strings.HasPrefix(address, "//") {
 		return
 	}
 	_, query, _ := strings.Cut(address, "?")
-	if query == "" || !strings.ContainsAny(query, "{[<$") && !strings.HasSuffix(query, "=") {
+	if query == "" || !strings.ContainsAny(query, "{[<$") && !(markdown && strings.HasSuffix(query, "=")) {
 		return
 	}
 	a, b := v.Origin(start, to)

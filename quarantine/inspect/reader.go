@@ -299,7 +299,10 @@ func (r *reader) around(w []byte, from, to int, b, after byte) (c class) {
 		}
 	}
 	if tagged(b, b2, after) {
-		c = c.or(among(tagWords, w, cTag))
+		if tagWords[string(w)] {
+			c = c.or(r.tag(w, to, b2, after))
+		}
+		c = c.or(among(markWords, w, cSquare))
 	}
 	if (b == '[' || b == '*' || b == '#') && headWords[string(w)] && r.heading(from, to) {
 		c = c.or(cHead.class())
@@ -315,6 +318,27 @@ func (r *reader) around(w []byte, from, to int, b, after byte) (c class) {
 		}
 	}
 	return c
+}
+
+// tag tells the two kinds of pseudo tags apart: what stands in square brackets
+// may be a link, or the mark of a log.
+func (r *reader) tag(w []byte, to int, b2, after byte) class {
+	if after != ']' || string(w) == "inst" {
+		return cTag.class()
+	}
+	if to+1 == len(r.text) {
+		return cSquare.class()
+	}
+	if kinds[b2] == aByte || kinds[b2] == zeroByte { // map[instruction]bool
+		return class{}
+	}
+	switch c := r.text[to+1]; {
+	case c == '(', c == '[', c == ':':
+		return class{}
+	case c == '\n', kinds[c] == aByte: // a log has a blank there
+		return cTag.class()
+	}
+	return cSquare.class()
 }
 
 func among(set map[string]bool, w []byte, p part) class {

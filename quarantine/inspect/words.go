@@ -28,9 +28,12 @@ const (
 	cIgnore part = iota
 	cPrior
 	cAbove // of these, what was said before
+	cAll   // and with it what is everything or the reader's
 	cInstr
 	cTold // of these, what a model is told
 	cNot
+	cDo
+	cNever
 	cTell
 	cUser
 	cThis
@@ -50,6 +53,7 @@ const (
 	cAsset  // what is worth stealing: credentials, passwords, keys
 	cData   // what else is: messages, contacts, files
 	cTalk   // conversation, chat, history, prompt
+	cLog    // what is kept of it
 	cWhole  // full, entire, all
 	cRest   // duration, remainder
 	cSession
@@ -65,7 +69,8 @@ const (
 	cIdent // a name with an underscore
 	cURL
 	cAddress // of a mailbox
-	cTag     // <important>, [system], <|im_start|>
+	cTag     // <important>, <|im_start|>
+	cSquare  // [system]
 	cHead    // [SYSTEM MONITOR], **HIDDEN**
 	cSys     // SYSTEM: at the start of a line
 	cSystem
@@ -118,18 +123,24 @@ const (
 	cHiddenFile // /tmp/.name
 	cKept       // logged, stored, cached
 	cRemote
+	cNein  // not, in languages that put it before the verb
+	cDigas // tell
+	cUsuario
 	cSide // a parameter that takes any text
 	cLast
 )
 
 // dictionary is the words by part. A word may have several.
 var dictionary = map[part]string{
-	cIgnore:     "ignore ignoring disregard disregarding forget override overrides overriding bypass supersede supersedes neglect discard abandon",
-	cPrior:      "previous previously prior above earlier preceding all any other existing original foregoing your these initial past former everything system safety subsequent following",
-	cAbove:      "previous prior above earlier preceding original foregoing initial first current last",
-	cInstr:      "instruction instructions prompt prompts rule rules guideline guidelines directive directives command commands policy policies restriction restrictions constraint constraints directions context guardrails safeguards programming",
-	cTold:       "instructions prompts guidelines directives guardrails safeguards",
+	cIgnore:     "ignore ignoring disregard disregarding forget override overrides overriding bypass supersede supersedes neglect discard abandon ignoriere ignorieren ignoriert vergiss missachte ignora ignorar ignorad ignorez olvida olvide oublie oubliez dimentica esqueca esquece",
+	cPrior:      "previous previously prior above earlier preceding all any other existing original foregoing your these initial past former everything system safety subsequent following alle vorherigen vorherige bisherigen obigen todas todos toutes tous tutte",
+	cAbove:      "previous prior above earlier preceding original foregoing vorherigen bisherigen obigen anteriores previas precedentes precedenti",
+	cAll:        "previous previously prior above earlier preceding all your past former everything system safety subsequent following",
+	cInstr:      "instruction instructions prompt prompts rule rules guideline guidelines directive directives command commands policy policies restriction restrictions constraint constraints directions context guardrails safeguards programming anweisungen instruktionen vorgaben instrucciones indicaciones consignes instrucoes istruzioni",
+	cTold:       "instruction instructions prompt prompts guideline guidelines directive directives guardrails safeguards anweisungen instruktionen vorgaben instrucciones indicaciones consignes instrucoes istruzioni",
 	cNot:        "not dont never avoid refrain cannot mustnt shouldnt",
+	cDo:         "do must should shall may please",
+	cNever:      "never dont avoid refrain mustnt shouldnt",
 	cTell:       "tell mention inform reveal disclose notify alert report telling mentioning mentioned informing revealing disclosing disclosed notifying alerting reporting discuss",
 	cUser:       "user users human humans anyone victim customer customers",
 	cThis:       "this these that",
@@ -148,6 +159,7 @@ var dictionary = map[part]string{
 	cAsset:      "credential credentials password passwords passphrase secrets apikey apikeys cookies keychain private_key",
 	cData:       "data messages contacts inbox emails files records attachments conversation history mailbox",
 	cTalk:       "conversation conversations chat chats transcript",
+	cLog:        "log logs history transcript transcripts record contents",
 	cWhole:      "full entire complete whole all verbatim",
 	cRest:       "duration remainder rest entire whole",
 	cSession:    "session sessions",
@@ -207,6 +219,9 @@ var dictionary = map[part]string{
 	cPrefer:     "prefer choose",
 	cWhen:       "when whenever regardless every each",
 	cKept:       "logged stored cached indexed collected forwarded synced streamed saved",
+	cNein:       "no ne non nao nicht nichts",
+	cDigas:      "digas diga dile dis dites dire informez informes menciones reveles dire dica sag sage sagen erwahne informiere conte mostre",
+	cUsuario:    "usuario usuarios utilisateur utilisateurs benutzer nutzer utente utilizador",
 	cRemote:     "remotely externally remote external",
 }
 
@@ -224,8 +239,8 @@ var words = func() map[string]class {
 // tagWords are what stands in a pseudo tag, headWords what stands in capitals
 // and brackets before an order.
 var (
-	tagWords = set("important system secret hidden critical instructions instruction inst im_start im_end endoftext eot_id start_header_id sys admin override " +
-		"information system_message")
+	tagWords  = set("important system instructions instruction inst im_start im_end endoftext eot_id start_header_id sys information system_message")
+	markWords = set("secret hidden critical admin override") // the same, but placeholders are named so too
 	headWords = set("system instruction instructions directive hidden admin override secret priority priority_instruction system_override")
 )
 
@@ -248,7 +263,7 @@ var lengths = func() (t [256]uint64) {
 	for w := range words {
 		add(w)
 	}
-	for _, m := range []map[string]bool{tagWords, headWords, dotSecrets, softSecrets, slashSecrets, slashSoft, sideWords, substWords, {"http": true, "https": true}} {
+	for _, m := range []map[string]bool{tagWords, markWords, headWords, dotSecrets, softSecrets, slashSecrets, slashSoft, sideWords, substWords, {"http": true, "https": true}} {
 		for w := range m {
 			add(w)
 		}

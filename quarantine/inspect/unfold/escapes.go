@@ -128,7 +128,7 @@ func (f *folder) told() {
 	for _, c := range f.codes {
 		n += c.n
 	}
-	if n < leastCodes {
+	if n < leastCodes || f.opt.Returned { // programs are full of codes
 		return
 	}
 	for _, c := range f.codes {
@@ -178,7 +178,7 @@ func (u *unfolder) unquote(v *View, from, to int) {
 	if octets < 3 {
 		return
 	}
-	if letters >= leastCodes {
+	if letters >= leastCodes && !u.opt.Returned {
 		u.sign(v, Coded, Percent, from, to, letters)
 	}
 	repair(b.buf, len(b.buf))

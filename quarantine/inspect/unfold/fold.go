@@ -191,6 +191,9 @@ func (f *folder) selectors(i int) int {
 		n += size
 	}
 	p := before(f.text, i)
+	if f.opt.Returned && len(text) == 1 && !(word(p) && word(after(f.text, i+n))) {
+		return f.replace(i, n, "") // pasted, or left over behind a sign that was cut
+	}
 	if i == 0 || len(text) > 1 || p <= 0xff && p != 0xa9 && p != 0xae && (p < '0' || p > '9') && p != '#' && p != '*' {
 		f.add(Selectors, Variation, i, i+n, len(text))
 		f.found = append(f.found, hidden{Variation, strings.ToValidUTF8(string(text), " "), at(i, i+n)})
