@@ -17,6 +17,7 @@ import (
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/credentials/proof"
 	"github.com/pratique-dev/pratique/internal/problem"
+	"github.com/pratique-dev/pratique/labels/observe"
 	"github.com/pratique-dev/pratique/registry"
 )
 
@@ -98,6 +99,13 @@ func TestActsAsTheTableSays(t *testing.T) {
 		{proof.OriginCondemn, "POST", "/v1/origins/condemnation", false, false, "reason", func(ctx context.Context) error { _, err := a.CondemnOrigin(ctx, originShop, "bad"); return err }},
 		{proof.KeyRotate, "POST", "/v1/keys/rotations", false, false, "role", func(ctx context.Context) error { _, err := a.RotateKeys(ctx, "label", false); return err }},
 		{proof.KeyRevoke, "POST", "/v1/keys/" + string(other.ID) + "/revocation", false, false, "reason", func(ctx context.Context) error { _, err := a.RevokeKey(ctx, other.ID, "leaked"); return err }},
+		{proof.ObserverEnrol, "POST", "/v1/principals/" + string(prn) + "/observer", false, false, "", func(ctx context.Context) error { _, err := a.EnrolObserver(ctx, prn); return err }},
+		{proof.ObserverDismiss, "DELETE", "/v1/principals/" + string(prn) + "/observer", false, false, "", func(ctx context.Context) error { _, err := a.DismissObserver(ctx, prn); return err }},
+		{proof.ToolReport, "POST", tool + "/observations", false, false, "observation", func(ctx context.Context) error {
+			_, err := a.Observe(ctx, registry.ToolView{ID: toolPay, Generation: 1, Version: 1, Digest: h.Base}, observe.OutputUnfit)
+			return err
+		}},
+		{proof.OperatorRead, "GET", "/v1/reviews", false, false, "", func(ctx context.Context) error { _, err := a.Reviews(ctx, ""); return err }},
 		{proof.OperatorRead, "GET", "/v1/contests", false, false, "", func(ctx context.Context) error { _, err := a.Contests(ctx, originShop); return err }},
 	} {
 		t.Run(string(c.op), func(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/pratique-dev/pratique/internal/origin"
 	"github.com/pratique-dev/pratique/internal/secret"
 	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/observe"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/node"
 )
@@ -243,6 +244,24 @@ func TestEndToEndOperator(t *testing.T) {
 	if cs := must[[]registry.ContestView](t, "contests")(operator.Contests(ctx, originShop)); len(cs) != 1 || cs[0].Claimant != rival.ID() {
 		t.Errorf("contests: %+v", cs)
 	}
+	watcher := actorAt(t, url, "watcher")
+	must[registry.PrincipalView](t, "watcher")(watcher.CreatePrincipal(ctx, nil))
+	_, err = watcher.Observe(ctx, tool.ToolView, observe.EgressUnsaid)
+	refused(t, "nobody enrolled", err, registry.ErrNotObserver)
+	if v := must[registry.PrincipalView](t, "enrol observer")(operator.EnrolObserver(ctx, watcher.ID())); !v.Observer {
+		t.Errorf("enrolled: %+v", v)
+	}
+	if v := must[registry.ObservationView](t, "praise")(watcher.Observe(ctx, tool.ToolView)); v.Recorded || v.Content != "inspected" {
+		t.Errorf("praise: %+v", v)
+	}
+	if v := must[registry.ObservationView](t, "observe")(watcher.Observe(ctx, tool.ToolView, observe.OutputUnfit, observe.EgressUnsaid, observe.OutputUnfit)); !v.Recorded || v.Content != "suspect" {
+		t.Errorf("observed: %+v", v)
+	}
+	if rs := must[[]registry.ReviewView](t, "reviews")(operator.Reviews(ctx, tool.ID)); len(rs) != 1 || len(rs[0].Saw) != 2 || rs[0].Observer != watcher.ID() {
+		t.Errorf("reviews: %+v", rs)
+	}
+	_, err = watcher.Reviews(ctx, "")
+	refused(t, "observer reads reviews", err, registry.ErrNotOperator)
 	must[registry.ToolView](t, "condemn")(operator.CondemnTool(ctx, tool.ID, "bad"))
 	must[registry.PrincipalView](t, "condemn principal")(operator.CondemnPrincipal(ctx, owner.ID(), "bad"))
 	must[registry.TopologyView](t, "condemn origin")(operator.CondemnOrigin(ctx, originShop, "bad"))

@@ -45,6 +45,8 @@ var sentinels = map[string]error{
 	"not_found":        registry.ErrNotFound,
 	"not_owner":        registry.ErrNotOwner,
 	"not_operator":     registry.ErrNotOperator,
+	"not_observer":     registry.ErrNotObserver,
+	"own_tool":         registry.ErrOwnTool,
 	"action":           registry.ErrAction,
 	"stale_generation": registry.ErrStaleGeneration,
 	"stale_base":       registry.ErrStaleBase,
