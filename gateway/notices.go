@@ -95,11 +95,9 @@ func (s *Session) receive(c *call, f mcp.Frame) {
 			return
 		}
 	}
-	if err := s.delivered(c, &x, &r); err != nil {
-		s.drop("notification: "+string(lateReason(err)), &f)
-		return
+	if s.read(c, &x, &r, &f) {
+		s.passOn(c, m, f)
 	}
-	s.passOn(c, m, f)
 }
 
 // passOn passes a notification on, to the request that it belongs to or to the

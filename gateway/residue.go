@@ -102,6 +102,16 @@ func (s *Session) delivered(c *call, x *sent, r *ruling) error {
 	return nil
 }
 
+// read tells whether it is on record that the agent reads a message now; if not, it
+// is dropped.
+func (s *Session) read(c *call, x *sent, r *ruling, f *mcp.Frame) bool {
+	err := s.delivered(c, x, r)
+	if err != nil {
+		s.drop("notification: "+string(lateReason(err)), f)
+	}
+	return err == nil
+}
+
 // lateReason is why what could not be recorded is held.
 func lateReason(err error) policy.Reason {
 	if errors.Is(err, runs.ErrWithdrawn) {
