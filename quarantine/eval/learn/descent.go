@@ -52,7 +52,7 @@ func (t *trainer) best(views []*compact) (at *compact, from, to int, score float
 		if len(v.words) < model.Least[v.place] {
 			continue
 		}
-		size := min(model.Windows[v.place], len(v.words))
+		size := min(model.Window, len(v.words))
 		stretch := root(size)
 		t.weigh(v)
 		sum := 0.0
@@ -84,7 +84,7 @@ func (t *trainer) weigh(v *compact) {
 	}
 }
 
-var roots = func() (t [64]float64) {
+var roots = func() (t [model.Window + 1]float64) {
 	for n := range t {
 		t[n] = math.Sqrt(float64(n))
 	}

@@ -14,7 +14,7 @@ var Aims = [model.Places]float64{model.Metadata: 0.0005, model.Returned: 0.006, 
 
 // Margin is added to a threshold, since the next source differs from those that
 // it was set on: metadata of vendors that write orders into descriptions most.
-var Margin = [model.Places]int32{model.Metadata: model.Unit, model.Name: model.Unit}
+var Margin = [model.Places]int32{model.Metadata: model.Unit / 2, model.Name: model.Unit}
 
 // InnerFolds are how many parts thresholds are set in.
 const InnerFolds = 4
@@ -90,11 +90,11 @@ func table(examples []*Example) *model.Weights {
 	meta := train(examples, false, &Recipes[model.Metadata])
 	ret := train(examples, true, &Recipes[model.Returned])
 	for s := range w.Table {
-		from, size := &meta, model.Windows[model.Metadata]
+		from := &meta
 		if s >= len(w.Table)/2 {
-			from, size = &ret, model.Windows[model.Returned]
+			from = &ret
 		}
-		w.Table[s] = int8(min(127, math.Round(float64(from.table[s]*model.Unit)/root(size))))
+		w.Table[s] = int8(min(127, math.Round(float64(from.table[s]*model.Unit)/root(model.Window))))
 	}
 	for p := range w.Bias {
 		b := meta.bias[p]

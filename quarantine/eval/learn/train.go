@@ -22,7 +22,7 @@ type Recipe struct {
 
 // Recipes are by half: metadata and returned.
 var Recipes = [2]Recipe{
-	model.Metadata: {Epochs: 4, Rate: 0.1, Decay: 1e-3, Groups: 2, Power: 1, Attack: 1, Cross: 0.3},
+	model.Metadata: {Epochs: 4, Rate: 0.1, Decay: 1e-3, Groups: 2, Power: 1, Attack: 0.3, Cross: 0.3},
 	model.Returned: {Epochs: 4, Rate: 0.2, Decay: 1e-2, Groups: 2, Honest: 5, Power: 0.5, Attack: 1, Cross: 1, Prompt: true},
 }
 

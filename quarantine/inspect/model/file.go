@@ -54,8 +54,13 @@ func (w *Weights) Format() []byte {
 			last = slot
 		}
 	}
-	sum := sha256.Sum256(b)
-	return append(b, sum[:]...)
+	return Seal(b)
+}
+
+// Seal ends a file with the digest of what is before.
+func Seal(body []byte) []byte {
+	sum := sha256.Sum256(body)
+	return append(slices.Clip(body), sum[:]...)
 }
 
 // Parse reads a model file. It refuses with ErrFile whatever Format does not
@@ -84,7 +89,8 @@ func Parse(b []byte) (*Model, error) {
 	last := -1
 	for range count {
 		gap, n := binary.Uvarint(rest)
-		if n <= 0 || len(rest) == n || gap >= 1<<Bits || last+1+int(gap) >= 1<<Bits || rest[n] == 0 || n > 1 && rest[n-1] == 0 {
+		wrong := n <= 0 || len(rest) == n || gap >= 1<<Bits || last+1+int(gap) >= 1<<Bits || rest[n] == 0
+		if wrong || n > 1 && rest[n-1] == 0 { // a longer form of the same number is another file
 			return nil, ErrFile
 		}
 		last += 1 + int(gap)

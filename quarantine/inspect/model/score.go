@@ -6,25 +6,21 @@ import "math"
 // integers.
 const Unit = 64
 
-// Windows are how many words are looked at together, by place. Shorter texts are
-// one window, whose sum is stretched with the root of what is missing.
-var Windows = [Places]int{Metadata: 30, Returned: 20, Name: 30}
+// Window is how many words are looked at together. A shorter text is one window,
+// whose sum is stretched with the root of what is missing.
+const Window = 20
 
-const maxWindow = 32
+// stretch[n] is 4096 times the root of Window/n.
+var stretch = func() (t [Window]int64) {
+	for n := 1; n < Window; n++ {
+		t[n] = int64(math.Sqrt(float64(Window<<24) / float64(n)))
+	}
+	return t
+}()
 
 // Least is how many words a text must have to be judged: fewer say too little,
 // and an identifier of a few words is no order.
 var Least = [Places]int{Metadata: 3, Returned: 1, Name: 6}
-
-// stretch[p][n] is 4096 times the root of Windows[p]/n.
-var stretch = func() (t [Places][maxWindow]int64) {
-	for p, w := range Windows {
-		for n := 1; n < w; n++ {
-			t[p][n] = int64(math.Sqrt(float64(w<<24) / float64(n)))
-		}
-	}
-	return t
-}()
 
 // Score is the window of a folded text with the highest score.
 func (m *Model) Score(p Place, text string) Hit {
@@ -58,12 +54,11 @@ func (m *Model) Suspects(p Place, text string, parts []Hit) []Hit {
 // scan gives every window, from the front: those that end at a word, once there
 // are as many words as a window has, or at the last one.
 func (m *Model) scan(p Place, text string, window func(Hit)) {
-	var ring [maxWindow]struct {
+	var ring [Window]struct {
 		weight int32
 		from   int
 	}
-	size, bias := Windows[p], m.bias[p]
-	r := NewReader(text, p)
+	bias, r := m.bias[p], NewReader(text, p)
 	n, at, sum, to := 0, 0, int32(0), 0
 	for r.Next() {
 		w := &ring[at]
@@ -73,14 +68,14 @@ func (m *Model) scan(p Place, text string, window func(Hit)) {
 			w.weight += int32(m.table[s])
 		}
 		sum, to = sum+w.weight, r.To
-		if at++; at == size {
+		if at++; at == Window {
 			at = 0
 		}
-		if n++; n >= size {
+		if n++; n >= Window {
 			window(Hit{sum + bias, ring[at].from, to})
 		}
 	}
-	if n >= Least[p] && n < size {
-		window(Hit{int32(int64(sum)*stretch[p][n]>>12) + bias, ring[0].from, to})
+	if n >= Least[p] && n < Window {
+		window(Hit{int32(int64(sum)*stretch[n]>>12) + bias, ring[0].from, to})
 	}
 }
