@@ -27,6 +27,7 @@ import (
 	"github.com/pratique-dev/pratique/registry/decisions"
 	"github.com/pratique-dev/pratique/registry/holds"
 	"github.com/pratique-dev/pratique/registry/node"
+	"github.com/pratique-dev/pratique/registry/observed"
 	"github.com/pratique-dev/pratique/registry/runs"
 	"github.com/pratique-dev/pratique/registry/state"
 )
@@ -50,6 +51,7 @@ type assembly struct {
 	runs *runs.Store
 	past *decisions.Log
 	held *holds.Store
+	seen *observed.Store
 	up   gateway.Upstream
 	gw   *gateway.Gateway
 	src  *policy.Source // nil: no rule file
@@ -104,7 +106,7 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 			Elsewhere: surface.Elsewhere(a.base, a.at), Limits: surface.Limits{Freshness: cfg.Gateway.FreshnessOr(), Early: cfg.Gateway.Wait},
 		},
 		Inspector: o.inspect, Keys: n.Keys().Ring(), Issuer: n.URL(), Profile: o.profile, Observer: observer,
-		Withdrawn: surface.NewWithdrawn(a.snapshot, a.base), Holds: a.held,
+		Withdrawn: surface.NewWithdrawn(a.snapshot, a.base), Holds: a.held, Conduct: a.seen.Place(a.at),
 		Limits: gateway.Limits{Grace: cfg.Gateway.Grace, Inspect: o.inspect.patience(cfg.Inspector)},
 		Own:    gateway.Own{Data: absolute(cfg.Data), Listeners: append(n.Listeners(), n.URL())},
 		Log:    a.log, Now: c.now,
@@ -126,6 +128,9 @@ func (a *assembly) open(rules policy.Policy) (err error) {
 		return err
 	}
 	if a.runs, err = a.n.Runs(); err != nil { // the node's, as the record
+		return err
+	}
+	if a.seen, err = a.n.Observed(); err != nil { // the node's, too
 		return err
 	}
 	if a.past, err = a.n.Decisions(); err != nil { // the node's: it anchors and closes it

@@ -90,7 +90,7 @@ func up(c *call) (any, error) {
 		return nil, err
 	}
 	defer ins.Close()
-	n, err := node.Open(c, cfg, node.Options{Logger: log, Now: c.now, Version: buildVersion().Version, Checks: ins.checks()})
+	n, err := node.Open(c, cfg, node.Options{Logger: log, Now: c.now, Version: buildVersion().Version, Inspector: ins, Checks: ins.checks()})
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
 			err = &coded{exitConflict, err}
