@@ -98,7 +98,7 @@ func (i *inspection) collectors() []prometheus.Collector {
 	return []prometheus.Collector{
 		count("pratique_inspections_total", "Batches that were inspected, those out of the cache too.", func(s warden.Stats) uint64 { return s.Inspections }),
 		count("pratique_inspections_cached_total", "Inspections out of the cache.", func(s warden.Stats) uint64 { return s.Cached }),
-		count("pratique_inspections_late_total", "Inspections that did not come to their end; what they were about counts as suspect.", func(s warden.Stats) uint64 { return s.Late }),
+		count("pratique_inspections_partial_total", "Inspections without a whole report: what they were about is held.", func(s warden.Stats) uint64 { return s.Partial }),
 		count("pratique_inspector_starts_total", "Processes of the inspector that were started.", func(s warden.Stats) uint64 { return s.Starts }),
 		count("pratique_inspector_lost_total", "Processes of the inspector that crashed, hung or answered what they must not.", func(s warden.Stats) uint64 { return s.Lost }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "pratique_inspector_processes", Help: "Processes of the inspector now."},

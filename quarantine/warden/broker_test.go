@@ -108,7 +108,7 @@ func TestTheBrokerFails(t *testing.T) {
 						t.Errorf("%+v", r)
 					}
 				}
-				if s := w.Stats(); len(m.asked) != 2 || s.Late != 2 || s.Lost != 0 {
+				if s := w.Stats(); len(m.asked) != 2 || s.Partial != 2 || s.Lost != 0 {
 					t.Errorf("asked %d times, %+v", len(m.asked), s)
 				}
 			})

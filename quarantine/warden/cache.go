@@ -30,7 +30,7 @@ func keyOf(name string, b *quarantine.Batch) cacheKey {
 		p = part(part(append(part(p, string(s.Kind)), form), s.Path), s.Text)
 	}
 	k := cacheKey(sha256.Sum256(p))
-	if *buf = p; cap(p) <= 1<<20 {
+	if *buf = p; cap(p) <= keptBuffer {
 		scratch.Put(buf)
 	}
 	return k

@@ -37,7 +37,7 @@ const (
 	batchesOfCell = 1 << 16
 	busyOfCell    = 5 * time.Minute
 	cpuOfCell     = 30 * time.Minute
-	keptBuffer    = 1 << 20
+	keptBuffer    = 2 << 20
 )
 
 func (c *cell) spent() bool { return c.number >= batchesOfCell || c.busy >= busyOfCell }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/inspect/opinion"
@@ -86,6 +88,8 @@ func parseSettings(argv []string) (s settings, err error) {
 
 // child is the whole life of a child.
 func child(set settings, in io.Reader, out io.Writer) int {
+	// Who stops a service tells its whole group; when we end is for the parent to say.
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	runtime.GOMAXPROCS(1)
 	debug.SetMemoryLimit(set.memory - outsideHeap) // collect before the limit is met, which kills
 	level, err := jail.Lock(jail.Bounds{Memory: uint64(set.memory), CPU: uint64(cpuOfCell.Seconds())})

@@ -170,7 +170,7 @@ func soak(t *testing.T, w *Warden, callers, each int) {
 	all.Wait()
 	s := w.Stats()
 	t.Logf("%+v", s)
-	if s.Inspections < uint64(callers*each) || s.Lost == 0 || s.Late < s.Lost || s.Late > s.Inspections/2 || s.Live > 4 {
+	if s.Inspections < uint64(callers*each) || s.Lost == 0 || s.Partial < s.Lost || s.Partial > s.Inspections/2 || s.Live > 4 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -111,7 +111,7 @@ type Warden struct {
 	pool  *pool         // nil: Off
 	slow  chan struct{} // one in it for each child that has a batch which takes long
 
-	inspections, cached, late, lost atomic.Uint64
+	inspections, cached, partial, lost atomic.Uint64
 }
 
 var _ quarantine.Inspector = (*Warden)(nil)
@@ -120,7 +120,7 @@ var _ quarantine.Inspector = (*Warden)(nil)
 type Stats struct {
 	Inspections uint64 // batches judged, those out of the cache too
 	Cached      uint64 // of them, out of the cache
-	Late        uint64 // of them, not looked at to the end: down, late, refused
+	Partial     uint64 // of them, without a whole report: down, late, refused, more findings than one names
 	Starts      uint64 // children started
 	Lost        uint64 // children that crashed, hung, or answered what they must not
 	Live        int    // children now
@@ -208,7 +208,7 @@ func (w *Warden) Inspect(ctx context.Context, b quarantine.Batch) quarantine.Rep
 	r := w.judge(ctx, b, asks)
 	r.Engine = name
 	if r.Partial {
-		w.late.Add(1)
+		w.partial.Add(1)
 	} else {
 		w.cache.put(key, r)
 	}
@@ -288,7 +288,7 @@ func (w *Warden) Err() error {
 
 // Stats are the counts so far.
 func (w *Warden) Stats() Stats {
-	s := Stats{Inspections: w.inspections.Load(), Cached: w.cached.Load(), Late: w.late.Load(), Lost: w.lost.Load()}
+	s := Stats{Inspections: w.inspections.Load(), Cached: w.cached.Load(), Partial: w.partial.Load(), Lost: w.lost.Load()}
 	if w.pool != nil {
 		s.Starts, s.Live = w.pool.counts()
 	}

@@ -71,7 +71,7 @@ func TestWardenJudgesAlike(t *testing.T) {
 			t.Errorf("%+v\n%+v\n%+v", b, got, want)
 		}
 	}
-	if s := w.Stats(); s.Starts == 0 || s.Lost != 0 || s.Late != 0 || s.Inspections != uint64(len(batches)) {
+	if s := w.Stats(); s.Starts == 0 || s.Lost != 0 || s.Partial != 0 || s.Inspections != uint64(len(batches)) {
 		t.Errorf("%+v", s)
 	}
 }
@@ -360,7 +360,7 @@ func TestCacheKey(t *testing.T) {
 		late(t, w.Inspect(bg, told("crash")), quarantine.Late)
 		w.Inspect(bg, told("clear and partial"))
 	}
-	if s := w.Stats(); s.Lost != 2 || s.Late != 4 {
+	if s := w.Stats(); s.Lost != 2 || s.Partial != 4 {
 		t.Errorf("%+v", s)
 	}
 }

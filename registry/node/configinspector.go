@@ -18,7 +18,8 @@ type InspectorConf struct {
 	// Landlock and seccomp are wanted; best-effort elsewhere, which has none.
 	Sandbox string `yaml:"sandbox"`
 	// Workers is how many such processes run at most; more than one only while that
-	// many inspections are under way. Default: one for each processor, 2 to 8.
+	// many inspections are under way. Default: one for each processor, 2 to 8; 8 with a
+	// model.
 	Workers int `yaml:"workers"`
 	// Deadline is how long one inspection may take, and a second more for each MiB;
 	// as long again it may wait for its turn. What takes longer is suspect. Default

@@ -3,7 +3,6 @@ package jail
 import (
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"strconv"
 	"syscall"
@@ -32,10 +31,6 @@ func landlockVersion() int {
 func Lock(b Bounds) (Level, error) { return lock(b, kill) }
 
 func lock(b Bounds, refuse action) (l Level, err error) {
-	if refuse == kill {
-		// Who stops a service tells the whole group; the parent says when we end.
-		signal.Ignore(unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
-	}
 	closeInherited()
 	wake()
 	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // no sibling attaches to us or reads our memory

@@ -124,12 +124,12 @@ const MaxFindings = 512
 // it by its place. The path of one that is about the whole batch is empty.
 const Named = "."
 
-// AppendReport makes the frame; findings beyond MaxFindings are left out, since the
-// verdict counts them.
+// AppendReport makes the frame. A report of more findings than MaxFindings is
+// partial: the verdict counts them all, but they are not all named.
 func AppendReport(dst []byte, number uint32, r quarantine.Report) ([]byte, error) {
 	dst = begin(dst, KindReport)
 	dst = binary.AppendUvarint(dst, uint64(number))
-	dst = append(dst, byte(r.Verdict), flags(r.Partial, false))
+	dst = append(dst, byte(r.Verdict), flags(r.Partial || len(r.Findings) > MaxFindings, false))
 	dst = appendText(dst, r.Engine)
 	found := r.Findings[:min(len(r.Findings), MaxFindings)]
 	dst = binary.AppendUvarint(dst, uint64(len(found)))
