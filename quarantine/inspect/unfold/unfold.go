@@ -137,9 +137,19 @@ func (u *unfolder) show(above *View, h hidden) {
 	u.read(v, new(facts))
 }
 
+// together is how many bytes apart signs of one kind are one: a text full of them
+// has as many as it has words.
+const together = 16
+
 // sign adds a sign that stands in bytes [from, to) of a view.
 func (u *unfolder) sign(v *View, what What, layer Layer, from, to, size int) {
 	from, to = v.Origin(from, to)
+	if n := len(u.signs) - 1; n >= 0 && what != Selectors { // of those, each says how long its own text is
+		if last := &u.signs[n]; last.What == what && last.Layer == layer && last.To <= from && from-last.To <= together {
+			last.To, last.Size = to, last.Size+size
+			return
+		}
+	}
 	u.signs = append(u.signs, Sign{What: what, Layer: layer, From: from, To: to, Size: size})
 }
 

@@ -178,6 +178,18 @@ func TestSigns(t *testing.T) {
 	}
 }
 
+// Many signs of one kind, close together, are one, with all their bytes.
+func TestSignsJoin(t *testing.T) {
+	text := strings.Repeat("a\u200bb", 1000)
+	signs := unfold.Unfold(text, unfold.Options{}, func(*unfold.View) {})
+	if len(signs) != 1 || signs[0].Size != 1000 || signs[0].From != 1 || signs[0].To != len(text)-1 {
+		t.Errorf("%d signs, first %+v", len(signs), signs[0])
+	}
+	if signs := unfold.Unfold("a\u200bb"+strings.Repeat(" word", 20)+"a\u200bb", unfold.Options{}, func(*unfold.View) {}); len(signs) != 2 {
+		t.Errorf("far apart: %+v", signs)
+	}
+}
+
 func nest(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
