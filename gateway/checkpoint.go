@@ -227,7 +227,7 @@ const maxCuts = 4
 // cannot be cut is held.
 func (s *Session) cutOut(ctx context.Context, c *call, r *ruling, x sent, j judged) {
 	for range maxCuts {
-		v, err := cut.Cut(x.raw, j.set, j.report.Findings, notice(c.reference()))
+		v, err := cut.Cut(x.raw, j.set, narrow(j.report.Findings), notice(c.reference()))
 		if err != nil {
 			return
 		}
@@ -241,6 +241,19 @@ func (s *Session) cutOut(ctx context.Context, c *call, r *ruling, x sent, j judg
 			return
 		}
 	}
+}
+
+// narrow are the findings of rules, which name words, where there are any: models
+// name the window that the words are in. What models find without them is left for
+// the next cut.
+func narrow(all []quarantine.Finding) []quarantine.Finding {
+	models := func(f quarantine.Finding) bool {
+		return f.Category == quarantine.Learned || f.Category == quarantine.Opinion
+	}
+	if rules := slices.DeleteFunc(slices.Clone(all), models); slices.ContainsFunc(rules, func(f quarantine.Finding) bool { return f.Verdict != quarantine.Clear }) {
+		return rules
+	}
+	return all
 }
 
 // notice stands where something was cut out. It says whose work it is and names
