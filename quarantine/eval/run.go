@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"runtime"
 	"sync"
@@ -31,8 +32,10 @@ type Options struct {
 	Now   func() time.Time // measures the time per item
 }
 
-// errFolds says that there is nothing to train on.
-var errFolds = errors.New("eval: a corpus of one source, or without attacks or honest items, has no folds; take the embedded model")
+// ErrFolds says that a corpus cannot be split: it is of one source, or has no
+// attacks or no honest items where one is held out. The embedded model can be
+// measured on it.
+var ErrFolds = errors.New("eval: too little to train on when a part is held out")
 
 // A judged is an item with what the inspector said of it.
 type judged struct {
@@ -50,26 +53,31 @@ func Run(ctx context.Context, c *Corpus, o Options) (*Report, error) {
 	if o.Split == "" {
 		o.Split = BySource
 	}
-	examples, err := c.Examples()
+	all, folds, err := run(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]judged, len(c.Items))
+	return report(c, o, folds, all), nil
+}
+
+func run(ctx context.Context, c *Corpus, o Options) (out []judged, folds int, err error) {
+	examples, err := c.Examples()
+	if err != nil {
+		return nil, 0, err
+	}
+	out = make([]judged, len(c.Items))
 	if o.Split == Embedded {
 		all := make([]int, len(c.Items))
 		for i := range all {
 			all[i] = i
 		}
-		if err := judge(ctx, c, o, model.Embedded(), examples, all, out); err != nil {
-			return nil, err
-		}
-		return report(c, o, 0, out), nil
+		return out, 0, judge(ctx, c, o, model.Embedded(), examples, all, out)
 	}
 	fold, n := deal(c, examples, o)
 	if n < 2 {
-		return nil, errFolds
+		return nil, 0, ErrFolds
 	}
-	if err := each(ctx, n, func(f int) error {
+	return out, n, each(ctx, n, func(f int) error {
 		var seen []*learn.Example
 		var held []int
 		for i, e := range examples {
@@ -82,13 +90,10 @@ func Run(ctx context.Context, c *Corpus, o Options) (*Report, error) {
 		}
 		w, err := learn.Fit(seen)
 		if err != nil {
-			return errors.Join(errFolds, err)
+			return fmt.Errorf("%w: %w", ErrFolds, err)
 		}
 		return judge(ctx, c, o, model.New(w), examples, held, out)
-	}); err != nil {
-		return nil, err
-	}
-	return report(c, o, n, out), nil
+	})
 }
 
 // deal gives each item a fold.

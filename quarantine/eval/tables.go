@@ -35,6 +35,7 @@ var lines = []struct {
 	{"returns in other languages, real", true, 0, func(j *judged) bool { return returned(j) && j.language != "en" }},
 	{"procedures, authored", true, 0, func(j *judged) bool { return j.standing == Authored }},
 	{"users' turns", true, 0, func(j *judged) bool { return j.standing == Prompt }},
+	{"  of these: in other languages than English", true, 0, func(j *judged) bool { return j.standing == Prompt && j.language != "en" }},
 	{"tools, real", false, 0.001, func(j *judged) bool { return j.Place() == "tool" && j.standing == Real }},
 	{"names, real", false, 0.001, func(j *judged) bool { return j.Place() == "name" && j.standing == Real }},
 	{"returns, real", false, 0.01, returned},
@@ -76,7 +77,8 @@ func headline(in []*judged) []Line {
 	return out
 }
 
-// rows are the items by kind, class, source and language.
+// rows are the items by kind, class, source and language. Kinds are of real items
+// only; languages of users' turns too, which is where others than English are.
 func rows(in []*judged) []Row {
 	var out []Row
 	for _, by := range []struct {
@@ -89,8 +91,16 @@ func rows(in []*judged) []Row {
 		{"language", func(j *judged) string { return j.language }},
 	} {
 		for _, kind := range []string{"tool", "return", "name"} {
-			here := some(in, func(j *judged) bool { return j.Place() == kind })
-			gauge := scores(some(here, func(j *judged) bool { return !j.Attack() && j.standing == Real }))
+			gauge := scores(some(in, func(j *judged) bool { return j.Place() == kind && !j.Attack() && j.standing == Real }))
+			here := some(in, func(j *judged) bool {
+				switch by.name {
+				case "kind":
+					return j.Place() == kind && j.standing == Real
+				case "language":
+					return j.Place() == kind && (j.standing == Real || j.standing == Prompt)
+				}
+				return j.Place() == kind
+			})
 			names := map[string]bool{}
 			for _, j := range here {
 				names[by.of(j)] = true

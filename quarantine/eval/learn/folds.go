@@ -28,16 +28,20 @@ func Folds(examples []*Example, n int) []int {
 	slices.SortFunc(groups, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(b.count[1], a.count[1]), cmp.Compare(b.count[0], a.count[0]), cmp.Compare(a.name, b.name))
 	})
-	if n <= 0 || n > len(groups) {
+	each := n <= 0 || n >= len(groups)
+	if each {
 		n = len(groups)
 	}
 	held := make([][2]int, n)
-	for _, g := range groups {
+	for i, g := range groups {
 		by := number(g.count[1] > 0)
 		for f := range held {
 			if held[f][by] < held[g.fold][by] {
 				g.fold = f
 			}
+		}
+		if each {
+			g.fold = i
 		}
 		held[g.fold][0] += g.count[0]
 		held[g.fold][1] += g.count[1]
