@@ -121,7 +121,7 @@ var exitTable = []struct {
 	{exitNotFound, []error{fs.ErrNotExist, keyring.ErrNotFound, keyring.ErrNoRing, store.ErrNotFound, registry.ErrNotFound, ledger.ErrNoCheckpoint, baseline.ErrMissing, holds.ErrMissing, runs.ErrEnded, runs.ErrNoResult}},
 	{exitUsage, []error{node.ErrConfig, policy.ErrRules, upstream.ErrOptions, baseline.ErrCommand, client.ErrURL, client.ErrOptions, client.ErrBatch, credentials.ErrKeyID, credentials.ErrToolID, credentials.ErrAgentID,
 		credentials.ErrPrinID, credentials.ErrTokenID, credentials.ErrDigest, credentials.ErrAction}},
-	{exitRefused, []error{keyset.ErrStale, keyset.ErrRoot, labels.ErrStale, labels.ErrLowered, registry.ErrNotOwner, registry.ErrNotOperator}},
+	{exitRefused, []error{keyset.ErrStale, keyset.ErrRoot, labels.ErrStale, labels.ErrLowered, registry.ErrNotOwner, registry.ErrNotOperator, registry.ErrNotObserver, registry.ErrOwnTool}},
 	{exitBackend, []error{client.ErrUnreachable, client.ErrAnswer, client.ErrNoKeys, keyring.ErrDamaged, keyring.ErrRollback, keyring.ErrStale,
 		registry.ErrStaleView, registry.ErrUnknownOutcome, context.Canceled, context.DeadlineExceeded}},
 }

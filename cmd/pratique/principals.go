@@ -19,7 +19,7 @@ func principalsNoun() noun {
 	id := func() *option {
 		return &option{name: "id", arg: "PRINCIPAL", usage: `principal ("prn_...")`, required: true}
 	}
-	return noun{name: "principals", usage: "registrants: keys and what they may speak for", verbs: []verb{
+	return noun{name: "principals", usage: "registrants: keys and what they may speak for", verbs: append([]verb{
 		{
 			name: "new", usage: "make a key file; nothing is sent anywhere",
 			about: "The key is the principal: whoever has the file is it. The file has mode 0600 and is never overwritten. With a passphrase it is encrypted (age).",
@@ -59,7 +59,7 @@ func principalsNoun() noun {
 			flags: actorFlags("the operator", id(), reasonFlag(), yesFlag()),
 			out:   principalOutput{}, run: condemnPrincipal,
 		},
-	}}
+	}, principalsObserverVerbs(id)...)}
 }
 
 // keyOutput is what principals new prints.
@@ -103,7 +103,7 @@ type principalOutput struct{ registry.PrincipalView }
 
 func (o principalOutput) show(w io.Writer) {
 	pairs(w, "principal", string(o.ID), "tools", strconv.Itoa(o.Tools), "enrolled for", strings.Join(o.Enrolled, ", "),
-		"recovery key", string(o.Recovery), "operator", yesNo(o.Operator), "condemned", yesNo(o.Condemned), "created", moment(o.Created))
+		"recovery key", string(o.Recovery), "operator", yesNo(o.Operator), "observer", yesNo(o.Observer), "condemned", yesNo(o.Condemned), "created", moment(o.Created))
 }
 
 func createPrincipal(c *call) (any, error) {

@@ -16,7 +16,7 @@ import (
 )
 
 func toolsNoun() noun {
-	return noun{name: "tools", usage: "register tools, and change what is yours", verbs: slices.Concat(toolsWriteVerbs(), toolsReadVerbs(), toolsShareVerbs(), toolsOperatorVerbs())}
+	return noun{name: "tools", usage: "register tools, and change what is yours", verbs: slices.Concat(toolsWriteVerbs(), toolsReadVerbs(), toolsShareVerbs(), toolsOperatorVerbs(), toolsObserverVerbs())}
 }
 
 func toolsWriteVerbs() []verb {
