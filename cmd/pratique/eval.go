@@ -51,6 +51,9 @@ func runEval(c *call) (any, error) {
 		return nil, fmt.Errorf("%w: %w", errInput, err)
 	}
 	r, err := eval.Run(c, corpus, o)
+	if errors.Is(err, eval.ErrFolds) {
+		return nil, fmt.Errorf("%w: %w", errInput, err)
+	}
 	if err != nil {
 		return nil, err
 	}
