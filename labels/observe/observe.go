@@ -123,6 +123,7 @@ func (s Sighting) Certain() bool {
 	return s.Link >= r.Needs
 }
 
+// String is the word for the weight.
 func (w Weight) String() string {
 	return [...]string{"contradicts", "doubts", "strays"}[min(w, Strays)]
 }
