@@ -43,6 +43,7 @@ func Doctor(ctx context.Context, cfg Config) []Finding {
 	d.operator()
 	d.log(ctx)
 	d.decisions(ctx)
+	d.holds()
 	d.exposure()
 	return d.found
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/credentials/envelope"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
+	"github.com/pratique-dev/pratique/registry/holds"
 )
 
 // CondemnTool condemns a registered tool by an operator's signed act on something
@@ -57,4 +59,38 @@ func (n *Node) signedBy(token, op string) (by credentials.KeyID, of credentials.
 		return "", of, fmt.Errorf("%w: the act is another", registry.ErrNotOperator)
 	}
 	return o.Key.ID, act.Digest, nil
+}
+
+// holds looks at what is withheld, where there ever was anything.
+func (d *doctor) holds() {
+	dir := d.cfg.path(holds.Folder)
+	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	const remedy = "keep the folder as it is; pratique quarantine list says more"
+	key, err := holds.LoadKey(d.cfg.Data)
+	if err != nil {
+		d.fail("holds", err, remedy)
+		return
+	}
+	s, err := holds.Open(dir, holds.Options{Key: key})
+	if err == nil {
+		err = s.Err()
+	}
+	if err != nil {
+		d.fail("holds", err, remedy)
+		return
+	}
+	list, err := s.List()
+	if err != nil {
+		d.fail("holds", err, remedy)
+	}
+	pushed, err := s.Pushed()
+	if err != nil {
+		d.fail("holds", err, remedy)
+	}
+	for _, p := range pushed {
+		d.warn("holds", fmt.Sprintf("%d from %s are not kept: they made room for others, or came too fast", p.Count, p.Origin), "pratique quarantine list")
+	}
+	d.ok("holds", fmt.Sprintf("%d are kept", len(list)))
 }
