@@ -162,10 +162,20 @@ func capped(d Decision, f Facts) Decision {
 	switch {
 	case f.Content < labels.Inspected:
 		return Decision{verb: Ask, reason: Doubtful, rule: profileRule(f.Profile), way: least(d.way, Cut)}
-	case f.Profile == Strict && tier(f) < labels.Green:
+	case f.Profile == Strict && needed(f) < labels.Green:
 		return Decision{verb: Ask, reason: ProfileAsk, rule: profileRule(Strict), way: d.way}
 	}
 	return d
+}
+
+// needed is the tier that a call is judged by. What a tool earned by its conduct
+// lowers nothing that a call out of an untrusted context needs (RULES.md 20), and
+// whatever an agent has read is untrusted.
+func needed(f Facts) labels.Tier {
+	if f.Content == labels.Consistent && f.Context != Clean {
+		f.Content = labels.Inspected
+	}
+	return tier(f)
 }
 
 func profileRule(p Profile) string {
