@@ -105,7 +105,6 @@ func (s *Session) rule(ctx context.Context, c *call, x sent) ruling {
 	case s.g.o.Holds != nil && s.g.o.Holds.Released(s.subject(c, &x)):
 		r.way = released
 	case r.barred || j.whole():
-		x.stream.over(j.joint)
 	case s.results(c) == policy.Mark && c.labels(x.form) && !asks(x.raw):
 		s.mark(&r, &x, &j)
 	case s.results(c) != policy.Hold:

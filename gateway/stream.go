@@ -57,7 +57,8 @@ func (t *stream) joined(set []quarantine.Specimen) []quarantine.Specimen {
 	}
 }
 
-// said adds what the agent was told.
+// said adds what the agent was told. What was withheld is no part of it: what came
+// before goes on waiting for its end, however often that is tried.
 func (t *stream) said(set []quarantine.Specimen) {
 	if t == nil {
 		return
@@ -85,13 +86,4 @@ func last(s string) string {
 		n++
 	}
 	return strings.Clone(s[n:])
-}
-
-// over forgets what was said, if that is why a message was withheld: the agent
-// lacks a piece now, and later ones are not to be judged by it for ever.
-func (t *stream) over(joint bool) {
-	if t == nil || !joint {
-		return
-	}
-	t.lines, t.run = "", ""
 }

@@ -108,8 +108,9 @@ func TestMessageStreamsAreJudgedJoined(t *testing.T) {
 	}{
 		"split in a word":    {"a SUSP|ECT b|c", "yny"},
 		"in three":           {"SU|SP|ECT|SU", "yyny"},
+		"tried again":        {"SUSP|ECT|ECT|ECT", "ynnn"},
 		"innocent":           {"a SUSP|END b|c", "yyy"},
-		"again":              {"SUSP|ECT|ECT|fine", "ynyy"},
+		"again":              {"SUSP|ECT|ECT|fine|ECT", "ynnyy"},
 		"alone and then":     {"SUSPECT|x|ECT", "yyy"}, // the first is cut: nothing is left of it to continue
 		"hostile, in pieces": {"HOST|ILE|ok", "yny"},
 		"far apart":          {"SUSP|" + strings.Repeat("x", maxTail) + "|ECT", "yyy"},
