@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,6 +58,8 @@ func warden(t testing.TB, o Options) *Warden {
 	})
 	return w
 }
+
+var spun atomic.Int64 // a loop that is one
 
 func fake(how string) {
 	level := jail.Level{Landlock: 1, Seccomp: true, Limits: true}
@@ -117,7 +120,8 @@ func obey(o wire.Order, ins quarantine.Inspector, in *bufio.Reader) {
 	case "crash":
 		panic("as told")
 	case "hang":
-		for {
+		for n := 0; ; n++ {
+			spun.Store(int64(n))
 		}
 	case "sleep":
 		time.Sleep(time.Hour)

@@ -388,14 +388,14 @@ func TestCacheIsBounded(t *testing.T) {
 func TestLargeBatches(t *testing.T) {
 	confined(t)
 	w := warden(t, Options{Deadline: time.Minute, Memory: (1 + 7*race) * DefaultMemory})
-	long := strings.Repeat("The pipeline of merge request 42 finished after 31 minutes; all jobs passed. ", 16<<20/77)
+	long := strings.Repeat("The pipeline of merge request 42 finished after 31 minutes; all jobs passed. ", 16<<20>>(3*race)/77)
 	if r := w.Inspect(bg, one(long)); r.Verdict != quarantine.Clear || r.Partial {
 		t.Errorf("16 MiB: %v, partial %v", r.Verdict, r.Partial)
 	}
 	if r := w.Inspect(bg, one(long+hostile)); r.Verdict == quarantine.Clear || r.Partial || r.Findings[0].Span.To <= len(long) {
 		t.Errorf("16 MiB and a sentence: %v, partial %v, %+v", r.Verdict, r.Partial, r.Findings)
 	}
-	late(t, w.Inspect(bg, one(strings.Repeat(long, 5))), quarantine.Unreadable)
+	late(t, w.Inspect(bg, one(strings.Repeat(long, 5<<(3*race)))), quarantine.Unreadable)
 	late(t, w.Inspect(bg, quarantine.Batch{Specimens: make([]quarantine.Specimen, wire.MaxSpecimens+1)}), quarantine.Unreadable)
 	if s := w.Stats(); s.Lost != 0 {
 		t.Errorf("%+v", s)

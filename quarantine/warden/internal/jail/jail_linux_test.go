@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -77,7 +78,8 @@ func inmate(how string, words []string) int {
 	case "memory":
 		fmt.Print(len(grow()))
 	case "loop":
-		for {
+		for n := 0; ; n++ {
+			spun.Store(int64(n))
 		}
 	default:
 		for _, p := range probes {
@@ -88,6 +90,8 @@ func inmate(how string, words []string) int {
 	}
 	return 0
 }
+
+var spun atomic.Int64 // a loop that is one
 
 // compute does what the engine does to the runtime: goroutines, much garbage,
 // timers, panics, stacks that grow.
