@@ -11,7 +11,7 @@ export PRATIQUE_VECTORS PRATIQUE_TOOLLISTS PRATIQUE_CORPUS PRATIQUE_NPM
 
 GO ?= go
 
-.PHONY: up build npm bench-gateway test peers race vet cross staticcheck vulncheck fuzz long bench outside lint-api generate
+.PHONY: up build npm bench-gateway bench-inspect eval test peers race vet cross staticcheck vulncheck fuzz long bench outside lint-api generate
 
 up:
 	$(GO) run ./cmd/pratique up
@@ -87,3 +87,12 @@ generate:
 # What a call costs through the gateway, in one run with the direct call.
 bench-gateway:
 	$(GO) run ./examples/bench
+
+# What an inspection costs, in one run with a plain scan of memory.
+bench-inspect:
+	$(GO) run ./examples/benchinspect
+
+# What the inspector finds and what it flags in vain, on a corpus of labelled texts:
+# trained anew for each part on the sources of the others.
+eval:
+	$(GO) run ./cmd/pratique eval --corpus "$(PRATIQUE_CORPUS)"
