@@ -113,7 +113,7 @@ func (j *judge) view(v *unfold.View) {
 	j.v = v
 	j.headed = !j.whole // what begins a view inside is no end of an order
 	r := &j.reader
-	r.read(v.Text, j.s.Kind == quarantine.KindName)
+	r.read(v.Text, j.s.Name || j.s.Kind == quarantine.KindName)
 	j.drain(len(r.tokens))
 	if j.whole {
 		j.whole, j.words = false, int(r.pos)
