@@ -133,6 +133,7 @@ func (c *inmate) listen(in io.Reader) int {
 		if kind == wire.KindReply {
 			select {
 			case c.replies <- body:
+				runtime.Gosched()
 				continue
 			default:
 				return exitFrame
@@ -144,6 +145,7 @@ func (c *inmate) listen(in io.Reader) int {
 		}
 		select {
 		case c.orders <- o:
+			runtime.Gosched() // to work, before a read keeps our one processor for a while
 		default:
 			return exitFrame
 		}

@@ -2,7 +2,9 @@ package warden
 
 import (
 	"bufio"
+	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -11,10 +13,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/pratique-dev/pratique/quarantine"
+	"github.com/pratique-dev/pratique/quarantine/inspect/opinion"
+	"github.com/pratique-dev/pratique/quarantine/warden/internal/wire"
 )
 
 // parents are what the test binary does as a parent that is killed: it makes a
@@ -84,6 +89,41 @@ func TestNoChildOutlivesItsParent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAChildEndsWithItsInput: also while it computes, and with nobody to kill it.
+func TestAChildEndsWithItsInput(t *testing.T) {
+	var stop atomic.Bool
+	working := make(chan bool)
+	e := newEngines(nil, opinion.Config{}, false)
+	e.plain = busy(func() {
+		for close(working); !stop.Load(); {
+		}
+	})
+	defer stop.Store(true)
+	in, parent := io.Pipe()
+	c := &inmate{out: io.Discard, engines: e, orders: make(chan wire.Order, 1), replies: make(chan string, 1)}
+	go c.work()
+	ended := make(chan int)
+	go func() { ended <- c.listen(in) }()
+	f, err := wire.AppendOrder(nil, wire.Order{Batch: one(harmless)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent.Write(f)
+	<-working
+	parent.Close()
+	if code := <-ended; code != exitEnd {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+type busy func()
+
+func (busy) Engine() string { return "busy" }
+func (f busy) Inspect(context.Context, quarantine.Batch) quarantine.Report {
+	f()
+	return quarantine.Report{}
 }
 
 // alive tells whether a process computes or waits; a zombie does neither.
