@@ -70,7 +70,7 @@ func (x *shop) start(profile policy.Profile, rules *policy.Rules) {
 	x.gw = must(gateway.New(gateway.Options{
 		Upstream: up, Agents: nobody{}, Runs: rs, Record: log, Policy: policy.Of(rules), Inspector: inspect.New(), Keys: x.ring, Issuer: "http://127.0.0.1:1",
 		Profile: profile, Own: gateway.Own{Data: x.dir}, Conduct: x.place, Now: x.now,
-		Surfaces: gateway.Surfaces{Baseline: surface.Store(base, at)},
+		Surfaces: gateway.Surfaces{Baseline: surface.Store(base, at), Standing: func() labels.Standing { return labels.Pinned }}, // as of a launch that is
 	}))(x.T)
 	x.end = func() {
 		x.Helper()
