@@ -152,6 +152,8 @@ type Held struct {
 	Name    string `json:"name"`
 	Digest  string `json:"digest"`
 	Verdict string `json:"verdict"`
+	Cut     bool   `json:"cut"`  // the agent got the rest
+	Call    string `json:"call"` // of a result or message
 }
 
 // Quarantine is what is withheld, released and condemned.

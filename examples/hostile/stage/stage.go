@@ -59,6 +59,8 @@ type House struct {
 	Up   *mcptest.Upstream
 	Dir  string // of configuration and rule file
 	Data string
+	// Admin is where /readyz of up is.
+	Admin string
 
 	t      testing.TB
 	opt    Options
@@ -250,6 +252,7 @@ func (h *House) Start() {
 	}
 	var said struct {
 		Gateway string `json:"gateway"`
+		Admin   string `json:"admin"`
 	}
 	if err := json.Unmarshal(line, &said); err != nil || said.Gateway == "" {
 		h.t.Fatalf("up printed no gateway: %v: %s", err, p.stderr.String())
@@ -258,7 +261,7 @@ func (h *House) Start() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.url, h.up, h.listen = said.Gateway, p, u.Host
+	h.url, h.up, h.listen, h.Admin = said.Gateway, p, u.Host, said.Admin
 	h.Configure(h.opt) // the same address at the next start
 }
 
