@@ -1,0 +1,14 @@
+package limits_test
+
+import (
+	"fmt"
+
+	"github.com/pratique-dev/pratique/labels/policy"
+)
+
+// What an agent reads of a call that a person would have to approve.
+func Example() {
+	fmt.Println(policy.NoChannel.Meaning().Text)
+	// Output:
+	// A person would have to approve this call, and no approval channel is configured; the operator can add one or allow the tool by a rule.
+}
