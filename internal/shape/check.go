@@ -35,6 +35,14 @@ const place = 1 << 16
 // Check holds a value against the shape. The error is a *Fault, which is
 // ErrUnfit, or ErrUndecided.
 func (sh *Shape) Check(value []byte) error {
+	if sh.quickly(value) {
+		return nil
+	}
+	return sh.slowly(value)
+}
+
+// slowly has the library judge.
+func (sh *Shape) slowly(value []byte) error {
 	var seen census
 	if err := seen.take(value, sh.lim.Value, sh.lim.Depth); err != nil {
 		return fmt.Errorf("%w: %w", ErrUndecided, err)

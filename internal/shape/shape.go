@@ -108,12 +108,13 @@ func (s *Shapes) keep(k [sha256.Size]byte, sh *Shape) {
 	}
 }
 
-// A Shape is one compiled schema. It is safe for concurrent use; checks of one
-// shape wait for each other.
+// A Shape is one compiled schema. It is safe for concurrent use; checks of values
+// that do not fit, or of schemas with rare words, wait for each other.
 type Shape struct {
-	lim  Limits
-	size int
-	err  error
+	lim   Limits
+	size  int
+	err   error
+	plain *plain // says at once of most values that fit that they do
 
 	mu    sync.Mutex // owns what follows while a check runs
 	meter meter
@@ -172,8 +173,11 @@ func (sh *Shape) build(text []byte) (err error) {
 	if err := c.AddResource(base+"not", map[string]any{"not": map[string]any{"$ref": base}}); err != nil {
 		return ErrSchema
 	}
-	sh.quick, err = c.Compile(base + "not")
-	return refused(err)
+	if sh.quick, err = c.Compile(base + "not"); err != nil {
+		return refused(err)
+	}
+	sh.plain = plans{}.of(sh.full)
+	return nil
 }
 
 // nothing loads nothing.
