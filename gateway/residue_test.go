@@ -27,7 +27,10 @@ import (
 	"github.com/pratique-dev/pratique/quarantine/gate"
 	"github.com/pratique-dev/pratique/quarantine/inspect"
 	"github.com/pratique-dev/pratique/registry"
+	"github.com/pratique-dev/pratique/registry/baseline"
+	"github.com/pratique-dev/pratique/registry/observed"
 	"github.com/pratique-dev/pratique/registry/runs"
+	regstate "github.com/pratique-dev/pratique/registry/state"
 )
 
 // judges is the word on what was revoked and condemned.
@@ -59,6 +62,29 @@ func (j *judges) Of(h runs.Held) (string, error) {
 	return j.why[h.Name], j.err
 }
 
+// A hearing has the words of the judges, and of what is known in truth: here, of what the
+// tools did.
+type hearing struct {
+	*judges
+	known *surface.Withdrawn
+}
+
+func (w hearing) Head(origins []string) (uint64, error) {
+	n, err := w.judges.Head(origins)
+	if err != nil {
+		return 0, err
+	}
+	known, err := w.known.Head(origins)
+	return known ^ n<<32, err
+}
+
+func (w hearing) Of(h runs.Held) (string, error) {
+	if why, err := w.judges.Of(h); why != "" || err != nil {
+		return why, err
+	}
+	return w.known.Of(h)
+}
+
 // engines is the inspector under a name that can change.
 type engines struct {
 	quarantine.Inspector
@@ -72,6 +98,9 @@ type elsewhere struct{ *server }
 
 func (elsewhere) Name() string { return "elsewhere" }
 func (elsewhere) Place() Place { return Place{Origin: origin.Must("https://elsewhere.example/mcp")} }
+
+// leaves declares what it returns.
+const leaves = `{"name":"leaves","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`
 
 // A street is a data folder on which several gateways stand, one after the other or
 // at once.
@@ -92,7 +121,7 @@ func newStreet(t *testing.T) *street {
 	if st.key, err = keyring.NewPrivate(envelope.EdDSA, rand.Reader); err != nil {
 		t.Fatal(err)
 	}
-	st.server = newServer(tool("leaves"), tool("stays"), `{"name":"reads","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`)
+	st.server = newServer(leaves, tool("stays"), `{"name":"reads","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`)
 	st.house = newHouse(t, st.server, policy.Personal, st.tune)
 	return st
 }
@@ -112,8 +141,21 @@ func (st *street) runs() *runs.Store {
 	return s
 }
 
+// seen is one more process's store of what tools did, and the word on results.
+func (st *street) seen(base *baseline.Store) (*observed.Store, hearing) {
+	st.Helper()
+	seen, err := observed.Open(filepath.Join(filepath.Dir(st.dir), "observed"), observed.Options{})
+	if err != nil {
+		st.Fatal(err)
+	}
+	none := func() (*regstate.View, uint64, error) { return regstate.New().Read(), 0, nil }
+	return seen, hearing{&st.judges, surface.NewWithdrawn(none, base, seen)}
+}
+
 func (st *street) tune(o *Options) {
-	o.Runs, o.Withdrawn, o.Inspector = st.runs(), &st.judges, engines{inspect.New(), &st.engine}
+	seen, said := st.seen(baseline.NewMemory(baseline.Options{}))
+	o.Runs, o.Withdrawn, o.Inspector = st.runs(), said, engines{inspect.New(), &st.engine}
+	o.Conduct = seen.Place(o.Upstream.Place().Origin.String())
 	o.Limits.Grace = 50 * time.Millisecond
 	o.Surfaces.Limits = surface.Limits{Freshness: -1}
 }
@@ -124,7 +166,8 @@ func (st *street) another(u Upstream, s *server) *house {
 	st.Helper()
 	first := st.house
 	h := &house{t: st, u: s, book: first.book, crew: first.crew, store: first.store, opt: first.opt}
-	h.opt.Upstream, h.opt.Runs = u, st.runs()
+	seen, said := st.seen(baseline.NewMemory(baseline.Options{}))
+	h.opt.Upstream, h.opt.Runs, h.opt.Withdrawn, h.opt.Conduct = u, st.runs(), said, seen.Place(u.Place().Origin.String())
 	h.opt.Surfaces = Surfaces{Baseline: surface.Store(h.store, u.Place().Origin.String()), Limits: surface.Limits{Freshness: -1}}
 	var err error
 	if h.gw, err = New(h.opt); err != nil {
@@ -169,6 +212,10 @@ func (st *street) clear(run string, results ...string) {
 var causes = map[string]func(st *street, s *Session){
 	runs.WhyRevoked:   func(st *street, s *Session) { st.judges.say("leaves", runs.WhyRevoked) },
 	runs.WhyCondemned: func(st *street, s *Session) { st.judges.say("leaves", runs.WhyCondemned) },
+	runs.WhyViolated: func(st *street, s *Session) {
+		st.breaks(s)
+		st.judges.say("none", "") // it is withdrawn when somebody looks, not before
+	},
 	runs.WhyItemGone: func(st *street, s *Session) {
 		st.engine.Store("engine/2") // what another engine found clear is not found clear again
 		st.server.set(methodTools, st.server.lists[methodTools][1:]...)
@@ -195,6 +242,20 @@ var causes = map[string]func(st *street, s *Session){
 			return err == nil && len(v.Away()) == 0 && s.complete() != nil
 		})
 	},
+}
+
+// breaks has the tool return what its declaration forbids, which is held.
+func (st *street) breaks(s *Session) {
+	st.Helper()
+	st.server.mu.Lock()
+	does(st.server, `{"content":[],"structuredContent":{"n":"three"}}`, func(context.Context, *wire, Exchange) {})
+	st.server.mu.Unlock()
+	if why, id := st.use(s, "leaves"); why != string(policy.ResultHeld) || id != "" {
+		st.Fatalf("what contradicts is not held: %q %s", why, id)
+	}
+	st.server.mu.Lock()
+	st.server.do = nil
+	st.server.mu.Unlock()
 }
 
 func (st *street) until(what string, f func() bool) {

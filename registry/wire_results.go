@@ -29,7 +29,7 @@ type WithdrawalEvent struct {
 	Tool    credentials.ToolID  `json:"tool,omitzero"`
 	Gen     uint64              `json:"gen,omitzero"`
 	Ver     uint64              `json:"ver,omitzero"`
-	Why     string              `json:"why"`           // revoked, condemned, item_gone, server_gone
+	Why     string              `json:"why"`           // revoked, condemned, violated, item_gone, server_gone
 	At      time.Time           `json:"at"`            // when they were withdrawn
 	Results []string            `json:"results"`       // ids of results in the context; of cleared ones: that left it
 	More    bool                `json:"more,omitzero"` // there may be further ones, whose ids are not known

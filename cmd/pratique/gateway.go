@@ -106,7 +106,7 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 			Elsewhere: surface.Elsewhere(a.base, a.at), Limits: surface.Limits{Freshness: cfg.Gateway.FreshnessOr(), Early: cfg.Gateway.Wait},
 		},
 		Inspector: o.inspect, Keys: n.Keys().Ring(), Issuer: n.URL(), Profile: o.profile, Observer: observer,
-		Withdrawn: surface.NewWithdrawn(a.snapshot, a.base), Holds: a.held, Conduct: a.seen.Place(a.at),
+		Withdrawn: surface.NewWithdrawn(a.snapshot, a.base, a.seen), Holds: a.held, Conduct: a.seen.Place(a.at),
 		Limits: gateway.Limits{Grace: cfg.Gateway.Grace, Inspect: o.inspect.patience(cfg.Inspector)},
 		Own:    gateway.Own{Data: absolute(cfg.Data), Listeners: append(n.Listeners(), n.URL())},
 		Log:    a.log, Now: c.now,

@@ -134,7 +134,7 @@ type heldSource struct {
 	Ver     uint64             `json:"ver,omitzero"`
 	Since   time.Time          `json:"since"`
 	State   string             `json:"state" doc:"held; ended: found clear again; withdrawn; cleared"`
-	Why     string             `json:"why,omitzero" doc:"revoked, condemned, item_gone, server_gone"`
+	Why     string             `json:"why,omitzero" doc:"revoked, condemned, violated, item_gone, server_gone"`
 	Ended   time.Time          `json:"ended,omitzero"`
 	Results []string           `json:"results,omitzero" doc:"withdrawn results in the run's context"`
 	More    bool               `json:"more,omitzero" doc:"there may be withdrawn results whose ids are not known"`

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { stage.Main(m) }
 const legacy = "2025-11-25"
 
 var (
-	page   = mcptest.Tool("get_page", "Reads a page.")
+	page   = mcptest.JSON(`{"name":"get_page","description":"Reads a page.","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"words":{"type":"integer"}}}}`)
 	work   = mcptest.Tool("save_note", "Saves a note.")
 	lookup = mcptest.JSON(`{"name":"get_note","description":"Reads a note.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`)
 )
@@ -258,6 +258,22 @@ func (s *scene) condemn(name string) {
 	s.Fatalf("%s is not listed: %+v", name, list)
 }
 
+// forgiven is what a tool did against its declaration, and an operator released.
+const forgiven = "violated and released"
+
+// breaks has get_page return what its declaration forbids: it is held.
+func (s *scene) breaks() {
+	s.Helper()
+	s.h.Up.Set(func(sc *mcptest.Script) {
+		sc.Answers["get_page"] = mcptest.Answer{Result: mcptest.JSON(`{"content":[],"structuredContent":{"words":"many"}}`)}
+	})
+	a := s.agent(s.h, legacy)
+	defer a.Close()
+	if m := a.Call("get_page", `{}`); !m.IsError() || !strings.Contains(string(m.Raw), string(policy.ResultHeld)) || strings.Contains(string(m.Raw), "many") {
+		s.Fatalf("it is not held: %.500s", m.Raw)
+	}
+}
+
 // Each cause, with what makes the upstream one to call again.
 var causes = map[string]func(s *scene){
 	runs.WhyRevoked: func(s *scene) {
@@ -266,7 +282,16 @@ var causes = map[string]func(s *scene){
 	runs.WhyCondemned: func(s *scene) {
 		must[registry.ToolView](s)(s.actor("data/operator.jwk").CondemnTool(s.Context(), s.tool.ID, "it lied"))
 	},
-	quarantined: func(s *scene) { s.condemn("get_page") },
+	quarantined:      func(s *scene) { s.condemn("get_page") },
+	runs.WhyViolated: func(s *scene) { s.breaks() },
+	forgiven: func(s *scene) {
+		s.breaks()
+		i := slices.IndexFunc(s.h.Quarantine(), func(h stage.Held) bool { return h.Kind == "tool" && h.Name == "get_page" })
+		if i < 0 {
+			s.Fatalf("it is not listed: %+v", s.h.Quarantine())
+		}
+		s.h.Release(s.h.Quarantine()[i].ID)
+	},
 	runs.WhyItemGone: func(s *scene) {
 		s.h.Up.Set(func(sc *mcptest.Script) { sc.Tools.Items = sc.Tools.Items[1:] })
 		s.h.Up.Changed()
@@ -323,8 +348,11 @@ func TestWithdrawn(t *testing.T) {
 				happen(s)
 				h, a := again(s, a)
 				s.refused(h, a)
-				if cause == quarantined {
+				switch cause {
+				case quarantined:
 					cause = runs.WhyCondemned
+				case forgiven:
+					cause = runs.WhyViolated
 				}
 				s.clears(a, cause)
 			})

@@ -10,6 +10,7 @@ import (
 	"github.com/pratique-dev/pratique/quarantine/gate"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
+	"github.com/pratique-dev/pratique/registry/observed"
 	"github.com/pratique-dev/pratique/registry/runs"
 	"github.com/pratique-dev/pratique/registry/state"
 )
@@ -25,17 +26,19 @@ func (k *Keeper) Reach(ctx context.Context) error {
 	return nil
 }
 
-// Withdrawn is the word of registry and operator on what items returned earlier, of
-// any upstream of the data folder.
+// Withdrawn is the word of registry, operator and conduct on what items returned
+// earlier, of any upstream of the data folder.
 type Withdrawn struct {
 	now  Snapshot
 	base *baseline.Store
+	seen *observed.Store
 	seed maphash.Seed
 }
 
-// NewWithdrawn asks a registry's view and the baselines.
-func NewWithdrawn(now Snapshot, base *baseline.Store) *Withdrawn {
-	return &Withdrawn{now: now, base: base, seed: maphash.MakeSeed()}
+// NewWithdrawn asks a registry's view, the baselines, and the accounts of what items
+// did, nil where none are kept.
+func NewWithdrawn(now Snapshot, base *baseline.Store, seen *observed.Store) *Withdrawn {
+	return &Withdrawn{now: now, base: base, seen: seen, seed: maphash.MakeSeed()}
 }
 
 // Head changes whenever an answer of Of about one of these origins may have.
@@ -53,6 +56,14 @@ func (w *Withdrawn) Head(origins []string) (uint64, error) {
 			return 0, err
 		}
 		maphash.WriteComparable(&h, b)
+		if w.seen == nil {
+			continue
+		}
+		n, err := w.seen.Place(o).Breaches()
+		if err != nil {
+			return 0, err
+		}
+		maphash.WriteComparable(&h, n)
 	}
 	return h.Sum64(), nil
 }
@@ -74,6 +85,11 @@ func (w *Withdrawn) Of(src runs.Held) (why string, err error) {
 		return runs.WhyCondemned, nil
 	case !t.Live:
 		return runs.WhyRevoked, nil
+	case t.Content == labels.Violated && t.Ver == src.Ver:
+		return runs.WhyViolated, nil
+	}
+	if why, err := w.broke(&src); why != "" || err != nil {
+		return why, err
 	}
 	b, err := w.base.Get(src.Origin)
 	if err != nil {
@@ -91,6 +107,19 @@ func (w *Withdrawn) Of(src runs.Held) (why string, err error) {
 		}
 	}
 	return "", nil
+}
+
+// broke is the word of this deployment's own accounts: they know of versions that the
+// registry has forgotten, since they were replaced or released meanwhile.
+func (w *Withdrawn) broke(src *runs.Held) (why string, err error) {
+	if w.seen == nil || src.Kind != runs.KindTool || src.Tool == "" {
+		return "", nil
+	}
+	v := observed.Version{Key: gate.Key{Kind: gate.Tool, Name: src.Name}, Tool: src.Tool, Gen: src.Gen, Ver: src.Ver}
+	if bad, err := w.seen.Place(src.Origin).Broke(v, src.Since); !bad || err != nil {
+		return "", err
+	}
+	return runs.WhyViolated, nil
 }
 
 // originCondemned tells whether an operator condemned the origin, or the site that

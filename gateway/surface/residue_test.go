@@ -3,6 +3,7 @@ package surface_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,9 +12,12 @@ import (
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/gateway/surface"
+	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/observe"
 	"github.com/pratique-dev/pratique/quarantine/gate"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
+	"github.com/pratique-dev/pratique/registry/observed"
 	"github.com/pratique-dev/pratique/registry/runs"
 	"github.com/pratique-dev/pratique/registry/state"
 )
@@ -27,10 +31,21 @@ func TestWithdrawnByRegistry(t *testing.T) {
 			func(h *history, op, owner credentials.KeyID, id credentials.ToolID, mdg credentials.Digest) {
 				h.add(registry.HandlesRevoked, owner, registry.ToolData{ID: id, Gen: 2, N: 2, Last: h.size - 1})
 			},
+			func(h *history, op, owner credentials.KeyID, id credentials.ToolID, mdg credentials.Digest) {
+				h.add(registry.ToolObserved, "", registry.ConductData{Tool: id, Gen: 1, Ver: 1, Mdg: mdg, Content: labels.Suspect, Spool: "spool_x", N: 2, Last: h.size - 1})
+			},
 		},
 		runs.WhyRevoked: {
 			func(h *history, op, owner credentials.KeyID, id credentials.ToolID, mdg credentials.Digest) {
 				h.add(registry.ToolRevoked, owner, registry.ToolData{ID: id, Gen: 2, N: 2, Last: h.size - 1})
+			},
+		},
+		runs.WhyViolated: {
+			func(h *history, op, owner credentials.KeyID, id credentials.ToolID, mdg credentials.Digest) {
+				h.add(registry.ToolObserved, "", registry.ConductData{Tool: id, Gen: 1, Ver: 1, Mdg: mdg, Content: labels.Violated, Spool: "spool_x", N: 2, Last: h.size - 1})
+			},
+			func(h *history, op, owner credentials.KeyID, id credentials.ToolID, mdg credentials.Digest) {
+				h.add(registry.ToolInspected, "", registry.ConductData{Tool: id, Gen: 1, Ver: 1, Mdg: mdg, Content: labels.Violated, N: 2, Last: h.size - 1})
 			},
 		},
 		runs.WhyCondemned: {
@@ -50,7 +65,7 @@ func TestWithdrawnByRegistry(t *testing.T) {
 	} {
 		for i, event := range events {
 			h := &history{t: t, db: state.New()}
-			w := surface.NewWithdrawn(h.snapshot, baseline.NewMemory(baseline.Options{}))
+			w := surface.NewWithdrawn(h.snapshot, baseline.NewMemory(baseline.Options{}), nil)
 			op, owner := h.key(), h.key()
 			h.add(registry.OperatorEnrolled, "", registry.PrincipalData{ID: op.Principal(), JWK: []byte(`{"kty":"OKP"}`)})
 			h.add(registry.PrincipalCreated, owner, registry.PrincipalData{ID: owner.Principal(), JWK: []byte(`{"kty":"OKP"}`)})
@@ -110,7 +125,7 @@ func TestWithdrawnByOperator(t *testing.T) {
 		}
 	}
 	h := &history{t: t, db: state.New()}
-	elsewhere := surface.NewWithdrawn(h.snapshot, o.open())
+	elsewhere := surface.NewWithdrawn(h.snapshot, o.open(), nil)
 	check := func(what string, want ...string) {
 		t.Helper()
 		for i, src := range held {
@@ -159,6 +174,55 @@ func TestWithdrawnByOperator(t *testing.T) {
 	check("a resource", runs.WhyCondemned, "", runs.WhyCondemned)
 	held[2].Since = b.now().Add(time.Second).UnixMilli()
 	check("resources read since", runs.WhyCondemned, "", "")
+}
+
+// TestWithdrawnByConduct: what a version returned that contradicts what it declares
+// counts no longer, in another process too, and although an operator has released it
+// since; of prompts and other versions nothing follows.
+func TestWithdrawnByConduct(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "observed")
+	store := func() *observed.Store {
+		s, err := observed.Open(dir, observed.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	h, now := &history{t: t, db: state.New()}, time.Now()
+	w := surface.NewWithdrawn(h.snapshot, baseline.NewMemory(baseline.Options{}), store())
+	of := observed.Subject{Key: gate.Key{Kind: gate.Tool, Name: "pay"}, Tool: "tool_01JB2Z6T4E9W8K3Q5R7XAAAAAA", Gen: 1, Ver: 1}
+	src := runs.Held{Source: runs.Source{Origin: place, Kind: runs.KindTool, Name: "pay", Tool: of.Tool, Gen: 1, Ver: 1}, Since: now.UnixMilli()}
+	check := func(what string, src runs.Held, want string) {
+		t.Helper()
+		if why, err := w.Of(src); why != want || err != nil {
+			t.Errorf("%s: %q, want %q, %v", what, why, want, err)
+		}
+	}
+	check("nothing was seen", src, "")
+	before, err := w.Head([]string{place})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := store().Place(place)
+	o := observe.Observation{Call: "call_1", Run: "run_1", At: now.UnixMilli(), Seen: []observe.Sighting{{Sign: observe.ReadWrote, Link: observe.Own}}}
+	if err := p.Add(of, "", o, observed.Cite{}); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := w.Head([]string{place}); err != nil || after == before {
+		t.Errorf("the head stood still, %v", err)
+	}
+	check("a contradiction", src, runs.WhyViolated)
+	other, prompt, elsewhere := src, src, src
+	other.Ver, prompt.Kind, elsewhere.Origin = 2, runs.KindPrompt, "https://other.example/mcp"
+	check("another version", other, "")
+	check("a prompt", prompt, "")
+	check("another origin", elsewhere, "")
+	if err := p.Release(of, now.Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	check("released", src, runs.WhyViolated)
+	src.Since += 2000
+	check("read since", src, "")
 }
 
 // TestReach: an upstream is there if it answers with its lists, now.

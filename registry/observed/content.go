@@ -61,17 +61,25 @@ func (p *Place) Head() (uint64, error) {
 	if err := p.read(); err != nil {
 		return 0, err
 	}
+	p.refresh()
+	return p.head, nil
+}
+
+// refresh makes what is derived from the records that of now. mu is held, and read
+// was called.
+func (p *Place) refresh() {
 	now := p.s.opt.Now()
 	if !p.old && (p.next.IsZero() || now.Before(p.next)) {
-		return p.head, nil
+		return
 	}
 	type said struct {
 		Subject
 		c labels.Content
 	}
-	p.old, p.next, p.head = false, time.Time{}, 0
+	p.old, p.next, p.head, p.broken = false, time.Time{}, 0, breaches{}
 	p.each(func(s Subject, r *record) {
 		c, until := p.s.says(r, now)
+		p.broken.take(s, r, c)
 		if c == labels.Inspected {
 			return
 		}
@@ -80,7 +88,6 @@ func (p *Place) Head() (uint64, error) {
 		}
 		p.head += maphash.Comparable(seed, said{s, c})
 	})
-	return p.head, nil
 }
 
 // Of implements surface.Observations: what the conduct of an entry's version comes

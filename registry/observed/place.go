@@ -36,9 +36,10 @@ type Place struct {
 	timer *time.Timer        // nil: nothing waits to be written
 	ended bool
 
-	head uint64    // changes whenever a content may have
-	next time.Time // when something that is consistent is so no longer; zero: never
-	old  bool      // head and next are of what was known before
+	head   uint64    // changes whenever a content may have
+	next   time.Time // when something that is consistent is so no longer; zero: never
+	broken breaches
+	old    bool // these are of what was known before
 }
 
 // Add takes one observation of a version. owner is the registrant's key, empty

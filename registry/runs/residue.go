@@ -49,6 +49,7 @@ const (
 const (
 	WhyRevoked   = "revoked"     // its registrant revoked the tool
 	WhyCondemned = "condemned"   // an operator condemned the tool, its registrant or its origin
+	WhyViolated  = "violated"    // its content is violated: it contradicts what it declares, or was found hostile
 	WhyItemGone  = "item_gone"   // the item left the upstream's list
 	WhyLost      = "server_gone" // the upstream is away for longer than Grace
 )
