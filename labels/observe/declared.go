@@ -13,6 +13,8 @@ type Declaration struct {
 	ReadOnly bool           // readOnlyHint, and nothing that contradicts it
 	Output   jsontext.Value // its outputSchema; nil: none
 
+	names *outline // of members in Output; nil: it names none
+
 	asksUser, asksModel, secrets, moves bool // it says so
 }
 
@@ -50,7 +52,7 @@ func Declare(tool []byte) Declaration {
 	}
 	d := Declaration{ReadOnly: claimsRead(t.Annotations)}
 	if t.Output.Kind() == '{' {
-		d.Output = t.Output
+		d.Output, d.names = t.Output, outlineOf(t.Output, 0)
 	}
 	said := words(apart(strings.Join([]string{t.Name, t.Title, t.Description, string(t.Annotations), string(t.Input)}, " ")))
 	d.asksUser, d.asksModel = meet(said, userWords), meet(said, modelWords)

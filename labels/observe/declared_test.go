@@ -2,6 +2,7 @@ package observe_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pratique-dev/pratique/labels/observe"
@@ -88,6 +89,20 @@ func TestMoved(t *testing.T) {
 		d := observe.Declare([]byte(c.tool))
 		if got := d.Moved(c.method); got != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.tool, c.method, got, c.want)
+		}
+	}
+}
+
+// BenchmarkUnasked100kB is what it costs to look for members that nobody named.
+func BenchmarkUnasked100kB(b *testing.B) {
+	d := observe.Declare([]byte(`{"name":"list","outputSchema":{"type":"object","properties":{"rows":{"type":"array","items":{"type":"object",
+		"properties":{"id":{"type":"integer"},"title":{"type":"string"},"labels":{"type":"array","items":{"type":"string"}}}}}}}}`))
+	v := []byte(`{"rows":[` + strings.Repeat(`{"id":1,"title":"Issue number one of this list","labels":["a","b"]},`, 1450) + `{}]}`)
+	b.SetBytes(int64(len(v)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if got := d.Unasked(&observe.Returned{Structured: v}); got != nil {
+			b.Fatal(got)
 		}
 	}
 }

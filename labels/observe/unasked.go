@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/internal/marks"
 )
 
 // What follows finds data in results that a call did not ask for. It is made to
@@ -18,7 +20,7 @@ import (
 // A Returned is what a call asked for and what came back.
 type Returned struct {
 	Arguments  []byte                // as they went upstream
-	Structured jsontext.Value        // structuredContent; nil: none
+	Structured jsontext.Value        // structuredContent, strict JSON; nil: none
 	Embedded   []string              // URIs of embedded resources
 	Known      func(uri string) bool // whether a list of the upstream, or a link of it, has the URI; nil: none
 	Place      string                // the upstream's origin
@@ -28,8 +30,10 @@ type Returned struct {
 // Unasked are the signs of data that the call did not ask for.
 func (d *Declaration) Unasked(r *Returned) []Sign {
 	var out []Sign
-	if r.Structured != nil && d.Output != nil && beside(r.Structured, d.Output, 0) {
-		out = append(out, MemberUnasked)
+	if d.names != nil && r.Structured != nil {
+		if _, more := d.names.beside(r.Structured, marks.Space(r.Structured, 0)); more {
+			out = append(out, MemberUnasked)
+		}
 	}
 	for _, uri := range r.Embedded {
 		if !r.asked(uri) {
@@ -72,42 +76,65 @@ var plain = map[string]bool{
 	"examples": true, "default": true, "deprecated": true, "$defs": true, "definitions": true, "$comment": true, "minProperties": true,
 }
 
-// depthBeside is how deep beside looks.
+// depthBeside is how deep an outline goes.
 const depthBeside = 32
 
-// beside tells whether a value has members that its schema, as far as it is plain,
-// does not name.
-func beside(v, schema jsontext.Value, depth int) bool {
-	var s map[string]jsontext.Value
+// An outline is what a schema, as far as it is plain, says of the names of members.
+type outline struct {
+	members map[string]*outline // nil: nothing below one matters
+	closed  bool                // no others are named
+	items   *outline
+}
+
+// outlineOf is the outline of a schema, nil where it names nothing that a value could
+// have more of.
+func outlineOf(schema jsontext.Value, depth int) *outline {
+	var s, props map[string]jsontext.Value
 	if depth > depthBeside || schema.Kind() != '{' || json.Unmarshal(schema, &s) != nil {
-		return false
+		return nil
 	}
-	switch v.Kind() {
-	case '{':
-		var props, members map[string]jsontext.Value
-		if s["properties"].Kind() != '{' || json.Unmarshal(s["properties"], &props) != nil || json.Unmarshal(v, &members) != nil {
-			return false
-		}
-		closed := len(props) > 0
+	o := &outline{}
+	if s["properties"].Kind() == '{' && json.Unmarshal(s["properties"], &props) == nil {
+		o.members, o.closed = make(map[string]*outline, len(props)), len(props) > 0
 		for word := range s {
-			closed = closed && plain[word]
-		}
-		for name, m := range members {
-			p, named := props[name]
-			if !named && closed || named && beside(m, p, depth+1) {
-				return true
-			}
-		}
-	case '[':
-		var items []jsontext.Value
-		if s["items"].Kind() != '{' || json.Unmarshal(v, &items) != nil {
-			return false
-		}
-		for _, x := range items {
-			if beside(x, s["items"], depth+1) {
-				return true
-			}
+			o.closed = o.closed && plain[word]
 		}
 	}
-	return false
+	matters := o.closed
+	for name, p := range props {
+		o.members[name] = outlineOf(p, depth+1)
+		matters = matters || o.members[name] != nil
+	}
+	if s["items"].Kind() == '{' {
+		o.items = outlineOf(s["items"], depth+1)
+		matters = matters || o.items != nil
+	}
+	if !matters {
+		return nil
+	}
+	return o
+}
+
+// beside tells whether the value that begins at a place has members that the outline
+// does not name, and where it ends. The text is strict.
+func (o *outline) beside(b []byte, at int) (end int, found bool) {
+	if o == nil || at >= len(b) || b[at] != '{' && b[at] != '[' {
+		return marks.Value(b, at), false
+	}
+	end = marks.Parts(b, at, func(name []byte, value int) int {
+		sub := o.items
+		if name != nil {
+			var named bool
+			if sub, named = o.members[string(marks.Text(name))]; !named && o.closed {
+				found = true
+				return -1
+			}
+		}
+		var after int
+		if after, found = sub.beside(b, value); found {
+			return -1
+		}
+		return after
+	})
+	return end, found
 }
