@@ -216,7 +216,6 @@ func (s *Session) changed(kind gate.Kind) {
 	if !ok {
 		return
 	}
-	s.movedOn(kind)
 	if s.own != nil {
 		if v, _ := mcp.Get(s.link.Welcome().Capabilities, n.capability, "listChanged"); v.Kind() == 't' {
 			s.tell(mcp.Note(n.method, nil))

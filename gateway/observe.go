@@ -351,6 +351,17 @@ func (s *Session) give(x *ended) {
 	}
 }
 
+// relisted is told by the keeper that there is another surface. Only what the upstream
+// lists now can be held against it: what it listed before is another text too where an
+// operator accepted the new one meanwhile, in another session.
+func (s *Session) relisted(kind gate.Kind, listed bool) {
+	s.survey()
+	if listed {
+		s.movedOn(kind)
+	}
+	s.changed(kind)
+}
+
 // movedOn holds what the upstream lists against what was accepted of it: where it
 // says that it is the same version of itself, and a tool reads otherwise, that
 // version's label was given for something else (labels/observe, metadata_moved).

@@ -229,7 +229,7 @@ func (s *Session) surfaceOptions() surface.Options {
 			Run: s.who.Run, Agent: s.who.ID, Era: string(s.rev), Way: s.via.Way, Upstream: g.o.Upstream.Name(), Origin: o,
 		},
 		Moved:     g.o.Record.Note,
-		OnChanged: func(kind gate.Kind) { s.survey(); s.changed(kind) },
+		OnChanged: s.relisted,
 		Name:      g.o.Upstream.Name(),
 		Limits:    g.o.Surfaces.Limits,
 		Log:       g.o.Log,

@@ -220,7 +220,7 @@ func (b *bench) keeper(u surface.Upstream) *surface.Keeper {
 			b.moved = append(b.moved, *e)
 			return nil
 		},
-		OnChanged: func(kind gate.Kind) { b.changed <- kind },
+		OnChanged: func(kind gate.Kind, _ bool) { b.changed <- kind },
 		Name:      "notes", Limits: b.limits, Now: b.now,
 	})
 	if err != nil {

@@ -207,7 +207,7 @@ func (k *Keeper) fly(l *list, f *flight, began time.Time, marks uint64) {
 	}
 	k.mu.Unlock()
 	k.settling.Unlock()
-	k.tell(news)
+	k.tell(news, true)
 }
 
 // soon reads a list that was signalled, but not at once after it was read: an

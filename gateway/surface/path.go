@@ -24,7 +24,7 @@ func (k *Keeper) now() (*gate.Surface, error) {
 	}
 	s := k.surface
 	if len(news) > 0 && !k.closed {
-		k.work.Go(func() { k.tell(news) })
+		k.work.Go(func() { k.tell(news, false) })
 	}
 	k.mu.Unlock()
 	switch {
@@ -36,13 +36,14 @@ func (k *Keeper) now() (*gate.Surface, error) {
 	return s, nil
 }
 
-// tell passes the news on, after the surface that it is about is there.
-func (k *Keeper) tell(news []gate.Kind) {
+// tell passes the news on, after the surface that it is about is there. listed is
+// whether it is what the upstream lists now, and no older list judged anew.
+func (k *Keeper) tell(news []gate.Kind, listed bool) {
 	if k.opt.OnChanged == nil || k.ctx.Err() != nil {
 		return
 	}
 	for _, kind := range news {
-		k.opt.OnChanged(kind)
+		k.opt.OnChanged(kind, listed)
 	}
 }
 

@@ -100,8 +100,9 @@ type Options struct {
 	Base        registry.Entry                // copied into every entry that moves: run, agent, upstream, origin
 	Moved       func(e *registry.Entry) error // surface.moved; on an error nothing moves. nil: not recorded
 	// OnChanged is told after a new surface was judged, from a goroutine of the
-	// keeper that Close waits for. nil: nobody is.
-	OnChanged func(kind gate.Kind)
+	// keeper that Close waits for. listed is whether the upstream was asked for what it
+	// lists; else what it listed before was judged anew. nil: nobody is.
+	OnChanged func(kind gate.Kind, listed bool)
 	Name      string // the operator's word for the upstream: what it is called while its own name is not cleared
 	Limits    Limits
 	Log       *slog.Logger     // nil: nothing
