@@ -207,31 +207,65 @@ func (s *scene) held(m mcptest.Message, words string) {
 
 // refused wants the tool refused, without being executed, for everybody: this agent,
 // one that comes anew, one under another credential, and all of them after a restart.
-// The other tool of the server works on.
-func (s *scene) refused(a *mcptest.Agent, tool, args string, listed bool, reasons ...string) {
+// The other tool of the server works on, but where the run has read what the tool
+// returned before: of a tool that is Red that is withdrawn, and nothing is done out of
+// such a run until the operator clears it.
+func (s *scene) refused(a *mcptest.Agent, tool, args string, red, read bool, reasons ...string) {
 	s.Helper()
 	var refs []stage.Refusal
 	n := s.h.Up.Executed(tool)
-	try := func(who string, a *mcptest.Agent) {
+	try := func(who string, a *mcptest.Agent, read bool) {
 		s.Helper()
 		names := a.Tools()
-		if slices.Contains(names, tool) != listed || !slices.Contains(names, "steady") {
+		if slices.Contains(names, tool) == red || !slices.Contains(names, "steady") { // what is suspect is shown, and asks
 			s.Errorf("%s is listed %q", who, names)
 		}
 		refs = append(refs, stage.Refused(s, a.Call(tool, args), reasons...))
+		if red && read {
+			refs = append(refs, stage.Refused(s, a.Call("steady", `{}`), "withdrawn"))
+			return
+		}
 		s.works(a, "steady", `{}`)
 	}
-	try("the agent", a)
-	try("the agent, anew", s.agent())
+	try("the agent", a, read)
+	try("the agent, anew", s.agent(), read)
 	other := s.h.Other(s.rev, "other")
 	other.Start()
-	try("another agent", other)
+	try("another agent", other, false)
 	s.h.Restart()
-	try("the agent, after a restart,", s.agent())
+	again := s.agent()
+	try("the agent, after a restart,", again, read)
+	if red && read {
+		s.clear()
+		try("the agent, once its run is cleared,", again, false)
+	}
 	if got := s.h.Up.Executed(tool); got != n {
 		s.Errorf("%s was executed %d times more", tool, got-n)
 	}
 	s.h.Recorded(refs...)
+}
+
+// clear clears the run that holds what was withdrawn.
+func (s *scene) clear() {
+	s.Helper()
+	var out struct {
+		Runs []struct {
+			ID      string `json:"id"`
+			Context string `json:"context"`
+		} `json:"runs"`
+	}
+	s.h.JSON(&out, "runs", "list", "--data", s.h.Data)
+	n := 0
+	for _, r := range out.Runs {
+		if r.Context == "worst" {
+			n++
+			var done struct{}
+			s.h.JSON(&done, "runs", "clear", "--data", s.h.Data, "--id", r.ID, "--yes")
+		}
+	}
+	if n != 1 {
+		s.Errorf("%d runs are at their worst: %+v", n, out)
+	}
 }
 
 // conduct is what the operator's list says of a tool.

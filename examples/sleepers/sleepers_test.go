@@ -29,7 +29,8 @@ func good(r request) mcptest.Answer {
 }
 
 // TestSleepersUntilACount: a tool that is good three times. The fourth answer carries
-// what its own outputSchema has no room for: it is held, and the tool is Red.
+// what its own outputSchema has no room for: it is held, the tool is Red, and what it
+// returned before is withdrawn.
 func TestSleepersUntilACount(t *testing.T) {
 	for _, rev := range []string{legacy, mcptest.Modern} {
 		t.Run(rev, func(t *testing.T) {
@@ -49,7 +50,7 @@ func TestSleepersUntilACount(t *testing.T) {
 			}
 			s.held(s.first(a, "get_total", `{}`), "ACCT-7731")
 			s.turned("get_total", "violated")
-			s.refused(a, "get_total", `{}`, false, "withheld", "not_shown")
+			s.refused(a, "get_total", `{}`, true, true, "withheld", "not_shown")
 		})
 	}
 }
@@ -72,7 +73,7 @@ func TestSleepersUntilADate(t *testing.T) {
 	}
 	s.held(s.first(a, "get_page", `{}`), "called get_page")
 	s.turned("get_page", "violated")
-	s.refused(a, "get_page", `{}`, false, "withheld", "not_shown")
+	s.refused(a, "get_page", `{}`, true, true, "withheld", "not_shown")
 }
 
 // TestSleepersForAnAgent: a tool that is good to everybody but one, whom it knows by
@@ -101,7 +102,7 @@ func TestSleepersForAnAgent(t *testing.T) {
 		t.Error("the model was not asked, so this shows nothing")
 	}
 	s.turned("save_note", "suspect")
-	s.refused(a, "save_note", `{}`, true, "no_channel")
+	s.refused(a, "save_note", `{}`, false, true, "no_channel")
 }
 
 // TestSleepersForAnArgument: a tool that is good for all values but one, for which it
@@ -119,7 +120,7 @@ func TestSleepersForAnArgument(t *testing.T) {
 	s.works(a, "save_note", `{"id":"lunch"}`)
 	s.held(s.first(a, "save_note", `{"id":"payroll"}`), "id_rsa")
 	s.turned("save_note", "suspect")
-	s.refused(a, "save_note", `{"id":"lunch"}`, true, "no_channel")
+	s.refused(a, "save_note", `{"id":"lunch"}`, false, true, "no_channel")
 }
 
 // TestSleepersUntilGreen: a registered tool whose server reads its own label, which is
@@ -152,7 +153,7 @@ func TestSleepersUntilGreen(t *testing.T) {
 		t.Errorf("the call was decided on the tier %s", e.Tier)
 	}
 	await(t, "the registry's label falls", func() bool { l := label(); return l.Tier == "red" && l.Content == "violated" })
-	s.refused(a, "get_total", `{}`, false, "withheld", "not_shown", "red")
+	s.refused(a, "get_total", `{}`, true, false, "withheld", "not_shown", "red")
 }
 
 // TestSleepersSwap: a tool that calls itself harmless until the second call, and then
@@ -179,7 +180,7 @@ func TestSleepersSwap(t *testing.T) {
 	await(t, "the accepted version is spoilt", func() bool { return s.conduct("save_note") == "violated" })
 	s.h.Up.Set(func(sc *mcptest.Script) { sc.Tools.Items = []mcptest.JSON{plain, steady} })
 	s.h.Up.Changed()
-	s.refused(a, "save_note", `{}`, false, "withheld", "changed", "not_shown")
+	s.refused(a, "save_note", `{}`, true, true, "withheld", "changed", "not_shown")
 	if got := s.h.Up.Executed("save_note"); got != before {
 		t.Errorf("executed %d times more", got-before)
 	}
