@@ -185,7 +185,23 @@ func (c *call) labelled(w *recorded, r *ruling, result jsontext.Value) (jsontext
 // mayHoldOurs tells whether names of ours could stand in a result; with escapes
 // anything could.
 func mayHoldOurs(v []byte) bool {
-	return bytes.Contains(v, []byte(`\u`)) || bytes.Contains(bytes.ToLower(v), []byte("pratique"))
+	return bytes.Contains(v, []byte(`\u`)) || namesUs(v, 'q') || namesUs(v, 'Q')
+}
+
+// namesUs tells whether our name stands in a text, in letters of any case, its q
+// written as said: few texts have many. No letter beyond ASCII is another form of one
+// of these.
+func namesUs(v []byte, q byte) bool {
+	const name, at = "pratique", 5
+	for i := 0; ; i++ {
+		j := bytes.IndexByte(v[i:], q)
+		if j < 0 {
+			return false
+		}
+		if i += j; i >= at && v[i-1]|0x20 == 'i' && len(v)-i >= len(name)-at && equalFold(string(v[i-at:i-at+len(name)]), name) {
+			return true
+		}
+	}
 }
 
 // dropOurs takes members of our names out of every object that is called _meta,
