@@ -6,24 +6,28 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"text/tabwriter"
 	"time"
 )
 
 // A way is one path that calls take, and what was measured on it.
 type way struct {
-	name string
-	url  string
-	pid  int // of the gateway; 0: none
-	runs []measured
+	name  string
+	url   string
+	pid   int  // of the gateway; 0: none
+	fresh bool // no two texts are the same, so that each is inspected
+	calls atomic.Int64
+	runs  []measured
 }
 
 // A measured is one load: latencies in milliseconds, calls a second, CPU
-// milliseconds of the gateway's process for each call.
+// milliseconds of the gateway's process and its inspectors for each call.
 type measured struct {
 	clients  int
 	p50, p99 float64
@@ -96,7 +100,14 @@ func (w *way) measure(clients, calls int) error {
 func (w *way) load(clients, calls int) ([]time.Duration, error) {
 	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	defer c.CloseIdleConnections()
-	params := `"name":"echo","arguments":{"text":"` + strings.Repeat("hello ", 20) + `"},`
+	text := strings.Repeat("hello ", 20)
+	params := func() string {
+		more := ""
+		if w.fresh {
+			more = strconv.FormatInt(w.calls.Add(1), 10)
+		}
+		return `"name":"echo","arguments":{"text":"` + text + more + `"},`
+	}
 	var mu sync.Mutex
 	var all []time.Duration
 	var failed error
@@ -108,7 +119,7 @@ func (w *way) load(clients, calls int) ([]time.Duration, error) {
 			for range calls / clients {
 				began := time.Now()
 				var b []byte
-				b, err = post(c, w.url, "tools/call", "echo", params)
+				b, err = post(c, w.url, "tools/call", "echo", params())
 				if err == nil && !bytes.Contains(b, []byte("hello hello")) {
 					err = fmt.Errorf("%s: no echo in %.300s", w.name, b)
 				}
@@ -129,19 +140,24 @@ func (w *way) load(clients, calls int) ([]time.Duration, error) {
 	return all, failed
 }
 
-// cpu is the user and system time of a process, in ticks of 10 ms.
+// cpu is the user and system time of a process and its children, in ticks of 10 ms.
 func cpu(pid int) time.Duration {
 	if pid == 0 {
 		return 0
 	}
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	var ticks int64
+	for _, name := range stats {
+		b, _ := os.ReadFile(name)
+		f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+		if len(f) < 13 || filepath.Base(filepath.Dir(name)) != strconv.Itoa(pid) && f[1] != strconv.Itoa(pid) {
+			continue
+		}
+		user, _ := strconv.ParseInt(f[11], 10, 64)
+		system, _ := strconv.ParseInt(f[12], 10, 64)
+		ticks += user + system
 	}
-	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+2:]))
-	user, _ := strconv.ParseInt(f[11], 10, 64)
-	system, _ := strconv.ParseInt(f[12], 10, 64)
-	return time.Duration(user+system) * 10 * time.Millisecond
+	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
 // resident is the resident memory of a process in bytes.

@@ -1,15 +1,17 @@
 // Command bench measures what a call costs through the gateway, in one run with
 // the same call made directly: latencies, calls a second with one and eight
-// clients, CPU time of the gateway's process from /proc, and its memory with
-// 5,000 tools. Linux only, since it reads /proc.
+// clients, CPU time of the gateway's process and of its inspectors from /proc, and
+// its memory with 5,000 tools. Linux only, since it reads /proc.
 //
 //	go run ./examples/bench [-calls 6000] [-rounds 3]
 //
-// The upstream is a Go SDK server with an echo tool, stateless, over loopback. Its
-// lists say that they are good for a minute, so that the gateway's own bound of 2 s
-// holds. Left alone the SDK says ttlMs 0, which makes the gateway list before and
-// after every call whatever its own bound: that has a row of its own.
-// Rounds take turns between the ways, so that a noisy machine is noisy for all.
+// The upstream is a Go SDK server with an echo tool, stateless, over loopback. The
+// text is always the same, so that its verdict is remembered, but in one row, where
+// each text is inspected. The lists say that they are good for a minute, so that the
+// gateway's own bound of 2 s holds. Left alone the SDK says ttlMs 0, which makes the
+// gateway list before and after every call whatever its own bound: that has a row of
+// its own. Rounds take turns between the ways, so that a noisy machine is noisy for
+// all.
 package main
 
 import (
@@ -155,17 +157,21 @@ func run(calls, rounds int) error {
 	}
 	defer stale.stop()
 	ways := []*way{{name: "direct", url: up.first}}
-	for _, g := range []struct{ name, url, more string }{
-		{"gateway", up.first, ""},
-		{"gateway, list before each call", up.first, "gateway: {freshness: 0s}\n"},
-		{"gateway, upstream's ttlMs is 0", stale.first, ""},
+	for _, g := range []struct {
+		name, url, more string
+		fresh           bool
+	}{
+		{"gateway", up.first, "", false},
+		{"gateway, no two texts the same", up.first, "", true},
+		{"gateway, list before each call", up.first, "gateway: {freshness: 0s}\n", false},
+		{"gateway, upstream's ttlMs is 0", stale.first, "", false},
 	} {
 		p, url, err := gateway(bin, dir, strings.Map(letters, g.name), g.url, g.more)
 		if err != nil {
 			return err
 		}
 		defer p.stop()
-		ways = append(ways, &way{name: g.name, url: url, pid: p.cmd.Process.Pid})
+		ways = append(ways, &way{name: g.name, url: url, pid: p.cmd.Process.Pid, fresh: g.fresh})
 	}
 	for range rounds {
 		for _, clients := range []int{1, 8} {

@@ -28,10 +28,11 @@ import (
 func main() {
 	warden.Hook()
 	rounds := flag.Int("rounds", 9, "rounds; the best of each case is shown")
+	calls := flag.Int("calls", 200, "calls of each kind through a gateway; 0: none")
 	check := flag.Bool("check", false, "fail where a bound is not kept")
 	mode := flag.String("sandbox", string(warden.BestEffort), "required, best-effort or off")
 	flag.Parse()
-	if err := run(os.Stdout, *rounds, *mode, *check); err != nil {
+	if err := run(os.Stdout, *rounds, *calls, *mode, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "benchinspect:", err)
 		os.Exit(1)
 	}
@@ -50,7 +51,7 @@ type bench struct {
 	p50  []time.Duration // medians of rounds
 }
 
-func run(w io.Writer, rounds int, mode string, check bool) error {
+func run(w io.Writer, rounds, calls int, mode string, check bool) error {
 	m, err := warden.ParseMode(mode)
 	if err != nil {
 		return err
@@ -72,6 +73,13 @@ func run(w io.Writer, rounds int, mode string, check bool) error {
 		}
 	}
 	bad := report(w, pool.Level(), &scan, list)
+	if calls > 0 {
+		over, err := through(w, calls, mode)
+		if err != nil {
+			return err
+		}
+		bad = append(bad, over...)
+	}
 	if check && len(bad) > 0 {
 		return fmt.Errorf("over the bound: %s", strings.Join(bad, ", "))
 	}
