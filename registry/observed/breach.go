@@ -16,7 +16,9 @@ type Version struct {
 	Gen, Ver uint64
 }
 
-// breaches are the versions that were seen to contradict what they declare.
+// breaches are the versions that were seen in calls to contradict what they declare.
+// That an upstream lists something else now (metadata_moved) turns the label too, and
+// says nothing of what calls returned before.
 type breaches struct {
 	of   map[Version]breach
 	head uint64 // changes whenever an answer of Broke may have
@@ -30,7 +32,7 @@ type breach struct {
 func (x *breaches) take(s Subject, r *record, c labels.Content) {
 	b := breach{still: c == labels.Violated}
 	for sign, t := range r.Account.Signs {
-		if row, _ := observe.RowOf(sign); row.Weight == observe.Contradicts {
+		if row, _ := observe.RowOf(sign); row.Weight == observe.Contradicts && sign != observe.MetadataMoved {
 			b.last = max(b.last, t.Last)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/observe"
 	"github.com/pratique-dev/pratique/registry/observed"
 )
@@ -99,5 +100,20 @@ func TestBrokeDamaged(t *testing.T) {
 	}
 	if bad, err := p.Broke(observed.Version{}, 0); bad || !errors.Is(err, observed.ErrDamaged) {
 		t.Errorf("%v, %v", bad, err)
+	}
+}
+
+// TestMovedIsNoBreach: that another text is listed turns the label, and withdraws
+// nothing that the version returned.
+func TestMovedIsNoBreach(t *testing.T) {
+	p := open(t, filepath.Join(t.TempDir(), "observed"), observed.Options{}).Place(place)
+	now, s := time.Now(), subject("notes")
+	add(t, p, s, "", observe.Observation{At: now.UnixMilli(), Seen: []observe.Sighting{{Sign: observe.MetadataMoved, Link: observe.Own}}})
+	if c, ok := p.Of(entry(s), now); !ok || c != labels.Violated {
+		t.Errorf("content %v", c)
+	}
+	v := observed.Version{Key: s.Key, Tool: s.Tool, Gen: s.Gen, Ver: s.Ver}
+	if broke, err := p.Broke(v, now.Add(-time.Minute).UnixMilli()); broke || err != nil {
+		t.Errorf("broke %v, %v", broke, err)
 	}
 }
