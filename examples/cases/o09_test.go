@@ -63,9 +63,7 @@ func TestCaseO09(t *testing.T) {
 			s.runs(h, a, "other", `{}`)
 			s.audited(h, r)
 			s.reviewed(h, d.name, d.path, d.old, d.new)
-			serve(true, baseO09) // what was approved is approved
-			a.Tools()
-			s.runs(h, a, "search_docs", `{"q":""}`)
+			s.back(h, a, serve)
 		}
 		for name, text := range same {
 			before := len(h.Held("search_docs"))
@@ -78,6 +76,26 @@ func TestCaseO09(t *testing.T) {
 		s.approval(h, a, serve, v)
 		s.wipe(h, a, serve)
 	})
+}
+
+// back: the approved version is listed again. Its server said all the time that it is
+// the same version of itself, so its word is worth nothing now (labels/observe,
+// metadata_moved), and the operator has to let the tool through who approved it.
+func (s *scene) back(h *stage.House, a *mcptest.Agent, serve func(bool, ...string)) {
+	s.Helper()
+	serve(true, baseO09)
+	if slices.Contains(a.Tools(), "search_docs") {
+		s.Error("the old version is listed again, and nobody looked")
+	}
+	w := h.Withheld("search_docs")
+	if w.Conduct != "violated" || w.Verdict != "" && w.Verdict != "clear" {
+		s.Errorf("the old version is held as %+v", w)
+	}
+	h.Release(w.ID)
+	if !slices.Contains(a.Tools(), "search_docs") {
+		s.Error("the old version is released and not listed")
+	}
+	s.runs(h, a, "search_docs", `{"q":""}`)
 }
 
 // reviewed wants the operator's view to show what was and what is now.
@@ -128,7 +146,7 @@ func (s *scene) approve(h *stage.House, name string) {
 	if _, _, code := h.Run("surface", "accept", "--data", h.Data, "--name", name, "--yes"); code != 4 {
 		s.Errorf("accepting %s, which is withheld: code %d", name, code)
 	}
-	h.Release(h.Withheld(name).ID)
+	h.Release(h.WithheldDigest(name, h.Waits(name).Digest).ID)
 }
 
 // wipe: a new tool's claim to be harmless lowers nothing; a change without a

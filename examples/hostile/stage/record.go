@@ -152,8 +152,9 @@ type Held struct {
 	Name    string `json:"name"`
 	Digest  string `json:"digest"`
 	Verdict string `json:"verdict"`
-	Cut     bool   `json:"cut"`  // the agent got the rest
-	Call    string `json:"call"` // of a result or message
+	Cut     bool   `json:"cut"`     // the agent got the rest
+	Call    string `json:"call"`    // of a result or message
+	Conduct string `json:"conduct"` // violated, suspect: what was observed of the version
 }
 
 // Quarantine is what is withheld, released and condemned.
@@ -166,12 +167,18 @@ func (h *House) Quarantine() []Held {
 	return out.Held
 }
 
-// Withheld is the item of that name whose text is not clear; the zero Held if none
-// is.
-func (h *House) Withheld(name string) (w Held) {
+// Withheld is the item of that name whose text or conduct is not clear; the zero Held
+// if none is.
+func (h *House) Withheld(name string) Held {
+	h.t.Helper()
+	return h.WithheldDigest(name, "")
+}
+
+// WithheldDigest is that of exactly one version; an empty digest: of any.
+func (h *House) WithheldDigest(name, digest string) (w Held) {
 	h.t.Helper()
 	for _, x := range h.Quarantine() {
-		if x.Name == name && x.State == "withheld" && x.Kind != "result" && x.Kind != "message" {
+		if x.Name == name && (digest == "" || x.Digest == digest) && x.State == "withheld" && x.Kind != "result" && x.Kind != "message" {
 			w = x
 		}
 	}
