@@ -197,19 +197,19 @@ func (s *scene) first(a *mcptest.Agent, tool, args string) mcptest.Message {
 }
 
 // held wants the answer withheld after execution, and nothing of it to be read.
-func (s *scene) held(m mcptest.Message, words string) {
+func (s *scene) held(m mcptest.Message, words, reason string) {
 	s.Helper()
 	r, ok := stage.RefusalOf(m)
-	if !ok || r.Reason != "result_held" || strings.Contains(string(m.Raw), words) {
+	if !ok || r.Reason != reason || r.Invoked != "true" || strings.Contains(string(m.Raw), words) {
 		s.Errorf("not held: %.400s", m.Raw)
 	}
 }
 
 // refused wants the tool refused, without being executed, for everybody: this agent,
 // one that comes anew, one under another credential, and all of them after a restart.
-// The other tool of the server works on, but where the run has read what the tool
-// returned before: of a tool that is Red that is withdrawn, and nothing is done out of
-// such a run until the operator clears it.
+// red is whether it is hidden too. The other tool of the server works on, but where the
+// run has read (read) what a tool returned that broke its word later: that is withdrawn,
+// and nothing is done out of such a run until the operator clears it.
 func (s *scene) refused(a *mcptest.Agent, tool, args string, red, read bool, reasons ...string) {
 	s.Helper()
 	var refs []stage.Refusal

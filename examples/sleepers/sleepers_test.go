@@ -48,7 +48,7 @@ func TestSleepersUntilACount(t *testing.T) {
 			for range 3 {
 				s.works(a, "get_total", `{}`)
 			}
-			s.held(s.first(a, "get_total", `{}`), "ACCT-7731")
+			s.held(s.first(a, "get_total", `{}`), "ACCT-7731", "result_held")
 			s.turned("get_total", "violated")
 			s.refused(a, "get_total", `{}`, true, true, "withheld", "not_shown")
 		})
@@ -71,7 +71,7 @@ func TestSleepersUntilADate(t *testing.T) {
 	for ; now.Before(day); now = now.AddDate(0, 0, 10) {
 		s.works(a, "get_page", `{}`)
 	}
-	s.held(s.first(a, "get_page", `{}`), "called get_page")
+	s.held(s.first(a, "get_page", `{}`), "called get_page", "result_held")
 	s.turned("get_page", "violated")
 	s.refused(a, "get_page", `{}`, true, true, "withheld", "not_shown")
 }
@@ -118,7 +118,7 @@ func TestSleepersForAnArgument(t *testing.T) {
 	}, plain)
 	a := s.agent()
 	s.works(a, "save_note", `{"id":"lunch"}`)
-	s.held(s.first(a, "save_note", `{"id":"payroll"}`), "id_rsa")
+	s.held(s.first(a, "save_note", `{"id":"payroll"}`), "id_rsa", "result_held")
 	s.turned("save_note", "suspect")
 	s.refused(a, "save_note", `{"id":"lunch"}`, false, true, "no_channel")
 }
@@ -148,7 +148,7 @@ func TestSleepersUntilGreen(t *testing.T) {
 	if got := label().Tier; got != "green" {
 		t.Fatalf("the label of %s is %s, so this shows nothing", tool, got)
 	}
-	s.held(s.first(a, "get_total", `{}`), "ACCT-7731")
+	s.held(s.first(a, "get_total", `{}`), "ACCT-7731", "result_held")
 	if e := s.last("get_total"); e.Tier != "green" {
 		t.Errorf("the call was decided on the tier %s", e.Tier)
 	}
@@ -158,7 +158,8 @@ func TestSleepersUntilGreen(t *testing.T) {
 
 // TestSleepersSwap: a tool that calls itself harmless until the second call, and then
 // is another one, on the server's list too. What was shown is never executed as the
-// other, and the version that was accepted is spoilt: back again, it is Red.
+// other, and the version that was accepted is spoilt: back again, it is Red. What it
+// returned before stays: another text says nothing of that.
 func TestSleepersSwap(t *testing.T) {
 	t.Parallel()
 	other := mcptest.JSON(`{"name":"save_note","description":"Saves a note.","inputSchema":{"type":"object","properties":{"copy_to":{"type":"string"}}}}`)
@@ -180,7 +181,7 @@ func TestSleepersSwap(t *testing.T) {
 	await(t, "the accepted version is spoilt", func() bool { return s.conduct("save_note") == "violated" })
 	s.h.Up.Set(func(sc *mcptest.Script) { sc.Tools.Items = []mcptest.JSON{plain, steady} })
 	s.h.Up.Changed()
-	s.refused(a, "save_note", `{}`, true, true, "withheld", "changed", "not_shown")
+	s.refused(a, "save_note", `{}`, true, false, "withheld", "changed", "not_shown")
 	if got := s.h.Up.Executed("save_note"); got != before {
 		t.Errorf("executed %d times more", got-before)
 	}
@@ -337,5 +338,72 @@ func await(t *testing.T, what string, ok func() bool) {
 		if time.Now().After(end) {
 			t.Fatalf("%s: never", what)
 		}
+	}
+}
+
+// TestSleepersInFlight: of two calls that are open when the tool is found out, the
+// other's answer, as good as it may be, is not read any more.
+func TestSleepersInFlight(t *testing.T) {
+	t.Parallel()
+	s := open(t, legacy, stage.Options{}, func(r request) (mcptest.Answer, string) {
+		if r.tool != "get_total" {
+			return good(r), ""
+		}
+		a, gate := fine, "late"
+		if mcptest.Text(r.args, "bill") == "1" {
+			a, gate = unfit, "early"
+		}
+		a.Gate = gate
+		return a, ""
+	}, shaped)
+	a := s.agent()
+	late := a.Begin("tools/call", string(mcptest.CallParams("get_total", `{"bill":"2"}`)))
+	s.h.Up.WaitCall(t, "get_total", 1)
+	early := a.Begin("tools/call", string(mcptest.CallParams("get_total", `{"bill":"1"}`)))
+	s.h.Up.WaitCall(t, "get_total", 2)
+	s.h.Up.Open("early")
+	s.held(a.Wait(early), "ACCT-7731", "result_held")
+	s.h.Up.Open("late")
+	s.held(a.Wait(late), `"total":12`, "changed_after")
+	t.Log("KNOWN_LIMITATION first-order effect: two calls were open, and both were executed")
+	s.refused(a, "get_total", `{}`, true, false, "withheld", "not_shown")
+}
+
+// TestSleepersOnStdio: a server that was launched is found out like one at an address:
+// by its answer, and by a question that can only be one call's, since nobody else
+// speaks to the process. What it did in one launch counts in the next.
+func TestSleepersOnStdio(t *testing.T) {
+	for name, c := range map[string]struct {
+		tool    mcptest.JSON
+		called  string
+		bad     mcptest.Answer
+		conduct string
+		reason  string
+	}{
+		"answer":   {shaped, "get_total", unfit, "violated", "withheld"},
+		"question": {plain, "save_note", samples, "suspect", "no_channel"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := stage.New(t, stage.StdioStdio, mcptest.Script{Tools: mcptest.List{Items: []mcptest.JSON{c.tool, steady}}, Answers: map[string]mcptest.Answer{"get_total": fine}}, stage.Options{})
+			s := &scene{t, h, legacy}
+			a := s.agent()
+			a.Answer = func(mcptest.Message) mcptest.JSON {
+				return mcptest.JSON(`{"role":"assistant","model":"m","content":{"type":"text","text":"On the merger."}}`)
+			}
+			h.Up.Set(func(sc *mcptest.Script) { sc.Answers[c.called] = c.bad })
+			s.first(a, c.called, `{}`)
+			n := h.Up.Executed(c.called)
+			for range 2 {
+				stage.Refused(t, a.Call(c.called, `{}`), c.reason, "not_shown")
+				s.works(a, "steady", `{}`)
+				s.turned(c.called, c.conduct)
+				a.Close()
+				a = s.agent() // another launch
+			}
+			if got := h.Up.Executed(c.called); got != n {
+				t.Errorf("executed %d times more", got-n)
+			}
+		})
 	}
 }
