@@ -47,6 +47,7 @@ type ended struct {
 	d      *observe.Declaration
 	o      observe.Observation
 	at     observed.Cite
+	view   uint64 // of the registry's log, that the decision saw
 	closed time.Time
 }
 
@@ -179,7 +180,8 @@ func (s *Session) answered(c *call, w *recorded, x *sent, r *ruling) (red bool) 
 	for _, sign := range signs {
 		c.trace.see(sign, observe.Own)
 	}
-	c.trace.good = sure && x.form == holds.FormResult && !failed(x.raw) && r.way == passed && r.verdict == quarantine.Clear
+	c.trace.good = sure && x.form == holds.FormResult && !failed(x.raw) && r.way == passed && r.verdict == quarantine.Clear &&
+		w.d.Would().Verb() != policy.Deny // what only the profile watch let through says nothing for a tool
 	e := s.observation(c, w)
 	_, bad := observe.Account{}.Add(e.o).Worst()
 	c.trace.given = bad
@@ -276,6 +278,7 @@ func (s *Session) observation(c *call, w *recorded) *ended {
 		of: observed.SubjectOf(&w.item), owner: w.item.Owner, d: s.declares(&w.item),
 		o:      observe.Observation{Call: c.ref, Run: s.who.Run, At: now.UnixMilli(), Good: c.trace.good, Seen: slices.Clone(c.trace.seen)},
 		at:     observed.Cite{Spool: w.ticket.Spool(), Entry: w.ticket.Index()},
+		view:   c.view,
 		closed: now,
 	}
 }
@@ -348,6 +351,10 @@ func (s *Session) settleAll() {
 func (s *Session) give(x *ended) {
 	if err := s.g.o.Conduct.Add(x.of, x.owner, x.o, x.at); err != nil {
 		s.g.o.Log.Error("what was observed of a tool is not written", "tool", x.of.Tool, "call", x.o.Call, "cause", err)
+		return
+	}
+	if (observe.Account{}).Add(x.o).Calls > 0 {
+		s.g.o.Conduct.Carried(x.of, x.view)
 	}
 }
 
@@ -360,50 +367,4 @@ func (s *Session) relisted(kind gate.Kind, listed bool) {
 		s.movedOn(kind)
 	}
 	s.changed(kind)
-}
-
-// movedOn holds what the upstream lists against what was accepted of it: where it
-// says that it is the same version of itself, and a tool reads otherwise, that
-// version's label was given for something else (labels/observe, metadata_moved).
-func (s *Session) movedOn(kind gate.Kind) {
-	p := s.g.o.Conduct
-	if p == nil || kind != gate.Tool {
-		return
-	}
-	f := s.keeper.Surface()
-	if f == nil || !f.Complete() || !sameServer(f) {
-		return
-	}
-	all := f.Entries(gate.Tool)
-	for i := range all {
-		e := &all[i]
-		if e.Was.IsZero() || e.Tool == "" || p.Knows(e.Key, e.Tool, e.Digest) {
-			continue
-		}
-		k := [2]credentials.Digest{e.Was, e.Digest}
-		s.mu.Lock()
-		seen := s.conduct.moved[k]
-		if s.conduct.moved == nil || len(s.conduct.moved) > maxLate {
-			s.conduct.moved = map[[2]credentials.Digest]bool{}
-		}
-		s.conduct.moved[k] = true
-		s.mu.Unlock()
-		if seen {
-			continue
-		}
-		of := observed.SubjectOf(e)
-		of.Digest = e.Was
-		s.give(&ended{of: of, owner: e.Owner, o: observe.Observation{At: s.g.o.Now().UnixMilli(),
-			Seen: []observe.Sighting{{Sign: observe.MetadataMoved, Link: observe.Own}}}})
-	}
-}
-
-// sameServer tells whether the upstream says of itself what it said when it was
-// accepted, with a version.
-func sameServer(f *gate.Surface) bool {
-	for _, e := range f.Entries(gate.Server) {
-		v, ok := mcp.GetString(e.Raw, "version")
-		return ok && v != "" && e.Was.IsZero() && e.Listed == policy.Cleared
-	}
-	return false
 }

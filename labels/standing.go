@@ -54,7 +54,8 @@ type Evidence struct {
 	LaunchUnpinned     bool // the launcher fetches code without version and integrity
 
 	// Reset: transferred, recovered or overwritten by an unlisted delegate, and
-	// no topology reading, enrolment or cleared use since.
+	// no topology reading, enrolment or cleared use since. A delegate's version is so
+	// however it is used.
 	Reset bool
 
 	Row      Outcome

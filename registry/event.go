@@ -43,6 +43,7 @@ const (
 	ToolReleased       EventType = "tool.released"
 	ToolInspected      EventType = "tool.inspected"
 	ToolObserved       EventType = "tool.observed"
+	ToolUsed           EventType = "tool.used"
 	HandleRevoked      EventType = "handle.revoked"
 	HandlesRevoked     EventType = "handles.revoked"
 	DelegationCreated  EventType = "delegation.created"

@@ -30,6 +30,16 @@ type ConductData struct {
 	Last    uint64              `json:"last"`
 }
 
+// UsedData is the data of tool.used: this deployment carried a call of the tool, for
+// the first time under the key that holds it now. Of the call nothing is said, nor
+// of any other (RULES.md 29): that there was one, the label says from then on.
+type UsedData struct {
+	Tool credentials.ToolID `json:"tool"`
+	Gen  uint64             `json:"gen"`
+	N    uint64             `json:"n"`
+	Last uint64             `json:"last"`
+}
+
 // ObserverData is the data of observer.enrolled and observer.dismissed.
 type ObserverData struct {
 	ID credentials.PrincipalID `json:"id"`
@@ -69,6 +79,16 @@ type RecordConduct struct {
 	Until    time.Time
 	Spool    string
 	Entry    uint64
+}
+
+// RecordUse is the service's own command: its gateway carried a cleared call of the
+// version with the digest Base, which was decided on a log of View entries.
+type RecordUse struct {
+	CommandMeta
+	Tool credentials.ToolID
+	Gen  uint64
+	Base credentials.Digest
+	View uint64
 }
 
 // ReportTool is an enrolled observer's. It makes the version suspect at most, and

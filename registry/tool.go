@@ -18,6 +18,7 @@ type Tool struct {
 	Changed   int64  // time of the last of them, milliseconds since the epoch
 	Kept      int64  // a revoked tool's name is kept until then, seconds since the epoch
 	Reset     uint64 // index of the event that put standing and content back; 0: none
+	Used      uint64 // index of the event of our first cleared use under the key it has now; 0: none yet
 	Level     credentials.Level
 	Named     bool // this record holds (Origin, Name)
 	Condemned bool

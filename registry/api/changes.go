@@ -38,7 +38,7 @@ func changes(v *writer.Snapshot, e *registry.Event, index uint64, now time.Time)
 	switch e.Type {
 	case registry.ToolRegistered, registry.ToolOverwritten, registry.ToolRevoked, registry.ToolTransferred,
 		registry.ToolReturned, registry.HandlesRevoked, registry.ToolCondemned, registry.ToolReleased,
-		registry.ToolInspected, registry.ToolObserved:
+		registry.ToolInspected, registry.ToolObserved, registry.ToolUsed:
 		if d, err := toolData(e); err == nil {
 			one(d.ID)
 		}

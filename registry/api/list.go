@@ -267,8 +267,8 @@ func (s *Server) versions(c *call, t *registry.Tool, index uint64, limit int) (*
 	return ok(list)
 }
 
-// toolData reads what an event says of a tool; of one that judges, Gen and Ver
-// stay 0.
+// toolData reads what an event says of a tool; of one that judges, or says that it
+// was used, Gen and Ver stay 0.
 func toolData(e *registry.Event) (d registry.ToolData, err error) {
 	switch e.Type {
 	case registry.ToolCondemned, registry.ToolReleased:
@@ -279,6 +279,10 @@ func toolData(e *registry.Event) (d registry.ToolData, err error) {
 		var c registry.ConductData
 		err = e.Decode(&c)
 		return registry.ToolData{ID: c.Tool, Gen: c.Gen, Ver: c.Ver, Mdg: c.Mdg, N: c.N, Last: c.Last}, err
+	case registry.ToolUsed:
+		var u registry.UsedData
+		err = e.Decode(&u)
+		return registry.ToolData{ID: u.Tool, N: u.N, Last: u.Last}, err
 	}
 	err = e.Decode(&d)
 	return d, err

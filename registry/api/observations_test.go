@@ -180,3 +180,40 @@ func TestConsistentLabel(t *testing.T) {
 		t.Errorf("contradicted: %+v", l)
 	}
 }
+
+// TestFirstUseLabel is RULES.md 19 and 22: the label of a tool whose key alone speaks
+// for it says unknown before our first cleared use and pinned after it, under a new
+// sequence number; an observer's word makes no such use.
+func TestFirstUseLabel(t *testing.T) {
+	r := newRig(t)
+	alice, watcher := newParty(t), newParty(t)
+	h := r.register(alice, "a").Tools[0]
+	into[registry.PrincipalView](t, r.send(req{method: "POST", path: "/v1/principals", op: proof.PrincipalCreate, by: watcher, body: registry.PrincipalRequest{}}), 201)
+	into[registry.PrincipalView](t, r.send(req{method: "POST", path: "/v1/principals/" + string(watcher.id()) + "/observer", op: proof.ObserverEnrol, by: r.operator}), 200)
+	r.inspected(h.ID, h.Digest, labels.Inspected)
+	label := func() registry.LabelView {
+		t.Helper()
+		return into[registry.LabelView](t, r.get("/v1/labels/"+string(h.ID)), 200)
+	}
+	into[registry.ObservationView](t, r.send(reporting(watcher, h, r.saw(watcher, h, []observe.Sign{}))), 200)
+	before := label()
+	if before.Standing != "unknown" || before.Content != "inspected" {
+		t.Fatalf("before: %+v", before)
+	}
+	cmd := &registry.RecordUse{Tool: h.ID, Gen: 1, Base: h.Digest, View: r.head()}
+	cmd.ID, cmd.Caller = "used-0123456789abcdef", registry.UnsafeLocal("")
+	out, err := r.writer.Do(context.Background(), cmd)
+	must(t, err)
+	after := label()
+	if after.Standing != "pinned" || after.Content != "inspected" || after.Tier != "yellow" || after.Seq <= before.Seq || after.Seq != out.Index {
+		t.Errorf("after: %+v, before %+v", after, before)
+	}
+	e := into[registry.EventView](t, r.get("/v1/events/"+fmt.Sprint(out.Index)), 200)
+	if text := string(e.Entry); strings.Contains(text, "spool") || strings.Contains(text, "call_") {
+		t.Errorf("the event says of which call: %s", text)
+	}
+	vs := into[registry.VersionList](t, r.get("/v1/tools/"+string(h.ID)+"/versions"), 200)
+	if len(vs.Versions) != 3 || vs.Versions[0].Event != registry.ToolUsed || vs.Versions[0].Version != 1 || vs.Versions[0].Digest != h.Digest {
+		t.Errorf("versions: %+v", vs)
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/observe"
+	"github.com/pratique-dev/pratique/quarantine/gate"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/observed"
 )
@@ -82,6 +83,7 @@ func (n *Node) conclude(ctx context.Context, later map[observed.Subject]time.Tim
 	if s == nil {
 		return
 	}
+	n.pin(ctx, s)
 	now := n.opt.Now()
 	due, err := s.Due()
 	if err != nil {
@@ -113,6 +115,39 @@ func (n *Node) conclude(ctx context.Context, later map[observed.Subject]time.Tim
 		}
 		if err := d.Told(); err != nil {
 			n.log.Warn("what was observed", "err", err)
+		}
+	}
+}
+
+// pin tells the registry's log of the first cleared use of a tool that is registered,
+// where that changes its label (RULES.md 19): this process carried a call of what the
+// upstream lists at this origin under this name, it reads as the registrant signed
+// it, and the call was decided on all that the log says of the tool now.
+func (n *Node) pin(ctx context.Context, s *observed.Store) {
+	uses := s.Uses()
+	if len(uses) == 0 {
+		return
+	}
+	v, err := n.record.View()
+	for i := range uses {
+		u := &uses[i]
+		if err != nil { // of no view, or of a command: it is tried again
+			u.Place.Carried(u.Subject, u.View)
+			continue
+		}
+		t, missing := v.Named(u.Origin, u.Name)
+		if missing != nil || u.Kind != gate.Tool || t.Digest != u.Digest || u.View <= t.Index || !v.Pins(t) {
+			continue
+		}
+		cmd := &registry.RecordUse{Tool: t.Row.Tool, Gen: t.Gen, Base: u.Digest, View: u.View}
+		cmd.ID, cmd.Caller = commandID(n.opt.Rand), registry.UnsafeLocal("")
+		cmd.Req = sumOf(cmd.ID)
+		_, no := n.record.Do(ctx, cmd)
+		switch {
+		case no == nil, errors.Is(no, registry.ErrUnchanged), errors.Is(no, registry.ErrStaleBase), errors.Is(no, registry.ErrToolRevoked), errors.Is(no, registry.ErrNotFound):
+		default:
+			n.log.Warn("recording the first use", "tool", t.Row.Tool, "err", no)
+			u.Place.Carried(u.Subject, u.View)
 		}
 	}
 }

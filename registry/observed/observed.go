@@ -17,6 +17,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -158,32 +160,29 @@ func (s *Store) Places() ([]string, error) {
 // Due are what the registry's log is to be told now of the origins that this
 // process has to do with.
 func (s *Store) Due() ([]Due, error) {
-	s.mu.Lock()
-	all := make([]*Place, 0, len(s.places))
-	for _, p := range s.places {
-		all = append(all, p)
-	}
-	s.mu.Unlock()
 	var out []Due
 	var bad error
-	for _, p := range all {
+	for _, p := range s.all() {
 		due, err := p.Due()
 		out, bad = append(out, due...), errors.Join(bad, err)
 	}
 	return out, bad
 }
 
+// all are the origins that this process has to do with.
+func (s *Store) all() []*Place {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.places))
+}
+
 // Close writes what is not written yet. Afterwards nothing is added.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closed = true
-	all := make([]*Place, 0, len(s.places))
-	for _, p := range s.places {
-		all = append(all, p)
-	}
 	s.mu.Unlock()
 	var err error
-	for _, p := range all {
+	for _, p := range s.all() {
 		err = errors.Join(err, p.close())
 	}
 	return err

@@ -36,6 +36,8 @@ type Place struct {
 	timer *time.Timer        // nil: nothing waits to be written
 	ended bool
 
+	uses map[Subject]uint64 // that this process carried, and nobody took up yet
+
 	head   uint64    // changes whenever a content may have
 	next   time.Time // when something that is consistent is so no longer; zero: never
 	broken breaches

@@ -70,6 +70,8 @@ func (t *Txn) apply(index uint64, e *registry.Event) error {
 		return t.applyJudgement(index, e)
 	case registry.ToolInspected, registry.ToolObserved:
 		return t.applyConduct(index, e)
+	case registry.ToolUsed:
+		return t.applyUsed(index, e)
 	case registry.ObserverEnrolled, registry.ObserverDismissed:
 		return t.applyObserver(e)
 	case registry.HandleRevoked, registry.DelegationCreated, registry.DelegationRevoked:

@@ -39,7 +39,7 @@ func appendTool(b []byte, t *registry.Tool, origin uint64) []byte {
 	if flags&flagSelf == 0 {
 		b = append(b, rawKey(t.Publisher)...)
 	}
-	for _, n := range []uint64{t.Gen, t.Ver, t.Seq, uint64(t.Attested), t.Events, t.Index, uint64(t.Changed), uint64(t.Kept), t.Reset, uint64(t.Until), origin} {
+	for _, n := range []uint64{t.Gen, t.Ver, t.Seq, uint64(t.Attested), t.Events, t.Index, uint64(t.Changed), uint64(t.Kept), t.Reset, uint64(t.Until), t.Used, origin} {
 		b = binary.AppendUvarint(b, n)
 	}
 	return append(b, t.Name...)
@@ -81,7 +81,7 @@ func (d *toolDecoder) decode(b []byte) (*registry.Tool, error) {
 		}
 		t.Publisher, b = d.key(b[:32]), b[32:]
 	}
-	var n [11]uint64
+	var n [12]uint64
 	for i := range n {
 		v, w := binary.Uvarint(b)
 		if w <= 0 {
@@ -91,10 +91,11 @@ func (d *toolDecoder) decode(b []byte) (*registry.Tool, error) {
 	}
 	t.Gen, t.Ver, t.Seq, t.Attested, t.Events = n[0], n[1], n[2], int64(n[3]), n[4]
 	t.Index, t.Changed, t.Kept, t.Reset, t.Until = n[5], int64(n[6]), int64(n[7]), n[8], int64(n[9])
-	if n[10] >= uint64(len(d.origins)) {
+	t.Used = n[10]
+	if n[11] >= uint64(len(d.origins)) {
 		return nil, fmt.Errorf("%w: tool's origin", ErrSnapshot)
 	}
-	t.Origin, t.Name = d.origins[n[10]], string(b)
+	t.Origin, t.Name = d.origins[n[11]], string(b)
 	return t, nil
 }
 

@@ -402,7 +402,7 @@ func (h *history) anchor() {
 // run adds about n events, in transactions of some events each, and checks the
 // tables after each.
 func (h *history) run(n int, check func()) {
-	acts := []func(){h.register, h.register, h.register, h.overwrite, h.overwrite, h.revoke, h.move, h.recover, h.judge, h.handles, h.handles, h.topology, h.operator, h.conduct}
+	acts := []func(){h.register, h.register, h.register, h.overwrite, h.overwrite, h.revoke, h.move, h.recover, h.judge, h.handles, h.handles, h.topology, h.operator, h.conduct, h.conduct, h.use}
 	for int(h.index) < n {
 		for range 1 + h.r.IntN(12) {
 			pick(h, acts)()

@@ -18,7 +18,7 @@ import (
 // one. The caller folds the whole log instead.
 var ErrSnapshot = errors.New("state: not a usable snapshot")
 
-const snapshotMagic = "pratique/snapshot/v3\n"
+const snapshotMagic = "pratique/snapshot/v4\n"
 
 // maxSnapshotRecord bounds one record, so that a damaged length costs nothing.
 const maxSnapshotRecord = 4 << 20

@@ -40,7 +40,7 @@ func (t *Txn) applyTool(index uint64, e *registry.Event, d *registry.ToolData) e
 		}
 		x := touched(old, index, e)
 		x.Gen = d.Gen
-		x.Seq = index
+		x.Seq, x.Used = index, 0
 		if err := t.endDelegations(d.ID); err != nil {
 			return err
 		}
@@ -103,6 +103,9 @@ func (t *Txn) applyOverwritten(index uint64, e *registry.Event, old *registry.To
 	x.Digest, x.Ver, x.Seq = d.Mdg, d.Ver, index
 	x.Publisher = t.internKey(e.By)
 	x.Until = 0
+	if x.Publisher != x.Owner {
+		x.Used = 0
+	}
 	if !x.Condemned {
 		x.Content = labels.Uninspected // what was judged was the version before
 	}
@@ -117,7 +120,7 @@ func (t *Txn) applyRevoked(index uint64, e *registry.Event, old *registry.Tool, 
 		return fmt.Errorf("%w: generation %d after %d", ErrApply, d.Gen, old.Gen)
 	}
 	x := touched(old, index, e)
-	x.Gen, x.Seq, x.Live = d.Gen, index, false
+	x.Gen, x.Seq, x.Live, x.Used = d.Gen, index, false, 0
 	if d.Reason == ReasonTopology {
 		x.Named = false
 	} else {
@@ -183,7 +186,7 @@ func (t *Txn) applyMove(index uint64, e *registry.Event, old *registry.Tool, d *
 func (t *Txn) moveTool(index uint64, e *registry.Event, old *registry.Tool, to credentials.KeyID, gen uint64) error {
 	x := touched(old, index, e)
 	x.Owner, x.Gen, x.Seq, x.Reset = t.internKey(to), gen, index, index
-	x.Publisher, x.Until = x.Owner, 0
+	x.Publisher, x.Until, x.Used = x.Owner, 0, 0
 	if !x.Condemned {
 		x.Content = labels.Uninspected
 	}

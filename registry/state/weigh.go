@@ -13,18 +13,18 @@ import (
 
 // weigh fills in what the record's evidence says of its standing. It reads no
 // clock: where a topology attests, the row says until when.
-func (t *Txn) weigh(x *registry.Tool) {
+func (v *View) weigh(x *registry.Tool) {
 	e := labels.Evidence{Row: labels.RowNone}
 	x.Level = credentials.LevelPoP // every registration was proved by a key
 	since := x.Reset
 	for _, k := range []credentials.KeyID{x.Owner, x.Publisher} {
-		if p, err := t.Principal(k.Principal()); err == nil && p.Condemned {
+		if p, err := v.Principal(k.Principal()); err == nil && p.Condemned {
 			e.PrincipalCondemned = true
 		}
 	}
 	x.Attested = 0
 	reread, listed := false, false
-	if o := t.siteOf(x.Origin); o != nil {
+	if o := v.siteOf(x.Origin); o != nil {
 		e.OriginCondemned = o.Condemned
 		if o.Topology != nil {
 			// Whose the name is, the rows say of the owner; what a delegate put there
@@ -38,16 +38,17 @@ func (t *Txn) weigh(x *registry.Tool) {
 			reread = o.Index > since
 		}
 	}
-	if o, err := t.Origin(x.Origin); err == nil && o.Condemned {
+	if o, err := v.Origin(x.Origin); err == nil && o.Condemned {
 		e.OriginCondemned = true
 	}
-	if p, err := t.Principal(x.Publisher.Principal()); err == nil {
+	if p, err := v.Principal(x.Publisher.Principal()); err == nil {
 		at, ok := p.EnrolledFor(x.Origin)
 		e.Enrolled = ok && at > since
 	}
 	// A delegate's version rests on the delegate's own evidence, or on none.
 	delegated := x.Publisher != x.Owner && !e.Enrolled && !listed
-	e.Reset = since > 0 && !e.Enrolled && !reread || delegated
+	e.Used = x.Used > since
+	e.Reset = since > 0 && !e.Enrolled && !reread && !e.Used || delegated
 	e.Level = x.Level
 	w := labels.StandingOf(e)
 	if w.Reason != labels.ReasonRowMet {

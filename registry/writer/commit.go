@@ -69,7 +69,7 @@ func takesAway(events []registry.Event) bool {
 	for i := range events {
 		switch events[i].Type {
 		case registry.PrincipalCreated, registry.PrincipalEnrolled, registry.OperatorEnrolled, registry.ObserverEnrolled,
-			registry.AgentCreated, registry.ToolRegistered, registry.ToolContested, registry.ToolReleased,
+			registry.AgentCreated, registry.ToolRegistered, registry.ToolContested, registry.ToolReleased, registry.ToolUsed,
 			registry.DelegationCreated:
 		case registry.ToolInspected, registry.ToolObserved:
 			if lowers(&events[i]) {

@@ -162,6 +162,24 @@ func (p *plan) recordConduct(c *registry.RecordConduct) error {
 	return p.add(registry.ToolObserved, d)
 }
 
+// recordUse takes that this deployment's gateway carried a call, where that pins the
+// tool: the call was decided after all that the log says of it.
+func (p *plan) recordUse(c *registry.RecordUse) error {
+	if err := p.local(c.Caller); err != nil {
+		return err
+	}
+	t, err := p.version(c.Tool, c.Base)
+	switch {
+	case err != nil:
+		return err
+	case t.Gen != c.Gen:
+		return registry.ErrStaleBase
+	case c.View <= t.Index || !p.tx.Pins(t):
+		return registry.ErrUnchanged
+	}
+	return p.add(registry.ToolUsed, registry.UsedData{Tool: t.Row.Tool, Gen: t.Gen, N: t.Events + 1, Last: t.Index})
+}
+
 // prolonged is by how much a consistent content is prolonged at least: what is
 // used each day needs no event each day.
 const prolonged = 3 * 24 * time.Hour

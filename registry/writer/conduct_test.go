@@ -314,3 +314,38 @@ func TestObservationClaims(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstUse is RULES.md 19: that a tool was used is the service's own word, on a
+// call that was decided after all that the log says of the tool, and said once.
+func TestFirstUse(t *testing.T) {
+	s := newStage(t)
+	x := registered(t, s.w, s.other, "free")
+	use := func(change func(c *registry.RecordUse)) *registry.RecordUse {
+		y := tool(t, s.w, x.Row.Tool)
+		c := &registry.RecordUse{CommandMeta: by(""), Tool: y.Row.Tool, Gen: y.Gen, Base: y.Digest, View: must(s.w.Barrier(ctx)).Head.Size}
+		if change != nil {
+			change(c)
+		}
+		return c
+	}
+	s.refused(t, map[string]refusal{"not inspected": {use(nil), registry.ErrUnchanged}})
+	do(t, s.w, inspected(x, labels.Inspected))
+	index := tool(t, s.w, x.Row.Tool).Index
+	s.refused(t, map[string]refusal{
+		"by an operator":     {withCaller(use(nil), proved(s.op)), registry.ErrNotOperator},
+		"by its owner":       {withCaller(use(nil), proved(s.other)), registry.ErrNotOperator},
+		"decided before":     {use(func(c *registry.RecordUse) { c.View = index }), registry.ErrUnchanged},
+		"another digest":     {use(func(c *registry.RecordUse) { c.Base[0]++ }), registry.ErrStaleBase},
+		"another generation": {use(func(c *registry.RecordUse) { c.Gen++ }), registry.ErrStaleBase},
+		"another tool":       {use(func(c *registry.RecordUse) { c.Tool = newTool() }), registry.ErrNotFound},
+	})
+	out := do(t, s.w, use(nil))
+	var d map[string]jsontext.Value
+	if err := json.Unmarshal(out.Events[0].Data, &d); err != nil || len(out.Events) != 1 || len(d) != 4 || d["tool"] == nil || d["gen"] == nil || d["n"] == nil || d["last"] == nil {
+		t.Errorf("%d events; more than the tool is in it: %s", len(out.Events), out.Events[0].Data)
+	}
+	if x := tool(t, s.w, x.Row.Tool); x.Standing != labels.Pinned {
+		t.Errorf("%v", x.Standing)
+	}
+	s.refused(t, map[string]refusal{"again": {use(nil), registry.ErrUnchanged}})
+}

@@ -83,6 +83,8 @@ func (p *plan) decideOperator(cmd registry.Command) error {
 		return p.recordInspection(c)
 	case *registry.RecordConduct:
 		return p.recordConduct(c)
+	case *registry.RecordUse:
+		return p.recordUse(c)
 	case *registry.RecordTopology:
 		return p.recordTopology(c)
 	case *registry.RecordKeys:
