@@ -15,7 +15,7 @@ const minBase64 = 16
 // blob adds a string that may be base64, and the text that it stands for, if it
 // is text: some clients show it.
 func (w *walker) blob(d *jsontext.Decoder, p *place) error {
-	s, at, err := readString(d)
+	s, at, err := w.readString(d)
 	if err != nil {
 		return err
 	}

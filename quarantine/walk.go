@@ -3,6 +3,7 @@ package quarantine
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 // A walker takes one document apart.
 type walker struct {
+	doc      string // all of the text that is taken apart: specimens are parts of it
 	out      []Specimen
 	path     []byte
 	seen     map[string]bool // member names met before, in what is returned: rows repeat them
@@ -27,6 +29,7 @@ type walker struct {
 
 // document walks through all of a JSON text, which is one value.
 func (w *walker) document(raw []byte, p *place) error {
+	w.doc = string(raw)
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw))
 	if err := w.value(d, p, 0); err != nil {
 		if err == ErrTooDeep || err == ErrTooMany {
@@ -45,7 +48,7 @@ func (w *walker) value(d *jsontext.Decoder, p *place, depth int) error {
 		return ErrTooDeep
 	}
 	if d.PeekKind() == '"' {
-		s, at, err := readString(d)
+		s, at, err := w.readString(d)
 		if err != nil {
 			return err
 		}
@@ -69,7 +72,7 @@ func (w *walker) value(d *jsontext.Decoder, p *place, depth int) error {
 }
 
 // readString is the next string, and where it stands.
-func readString(d *jsontext.Decoder) (string, Span, error) {
+func (w *walker) readString(d *jsontext.Decoder) (string, Span, error) {
 	v, err := d.ReadValue()
 	if err != nil {
 		return "", Span{}, err
@@ -77,7 +80,7 @@ func readString(d *jsontext.Decoder) (string, Span, error) {
 	to := int(d.InputOffset())
 	at := Span{to - len(v), to}
 	if bytes.IndexByte(v, '\\') < 0 {
-		return string(v[1 : len(v)-1]), at, nil
+		return w.doc[at.From+1 : at.To-1], at, nil
 	}
 	b, _ := jsontext.AppendUnquote(nil, v) // what the decoder let through: its error speaks of U+FFFD in the place of something
 	return string(b), at, nil
@@ -101,7 +104,7 @@ func (w *walker) array(d *jsontext.Decoder, p *place, depth int) error {
 func (w *walker) object(d *jsontext.Decoder, p *place, depth int) error {
 	at := len(w.path)
 	for d.PeekKind() == '"' {
-		name, where, err := readString(d)
+		name, where, err := w.readString(d)
 		if err != nil {
 			return err
 		}
@@ -203,6 +206,7 @@ func (w *walker) inside(p *place, at Span, what string) *walker {
 // It reads what lenient readers read: names that stand twice, halves of surrogate
 // pairs.
 func (w *walker) documents(s string, p *place) error {
+	w.doc = s
 	d := jsontext.NewDecoder(bytes.NewBufferString(s), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
 		if d.PeekKind() == 0 {
@@ -254,9 +258,19 @@ func (w *walker) add(p *place, s string, at Span, name bool) error {
 			x.Within = at
 		}
 	}
+	if n := len(w.out); n == cap(w.out) && n >= fewSpecimens && at.To > 0 { // the rest of the text is like what was read
+		w.out = slices.Grow(w.out, 1+min(n*(len(w.doc)-at.To)/at.To, maxAhead))
+	}
 	w.out = append(w.out, x)
 	return nil
 }
+
+// From how many specimens on room is made for those to come, and for how many at
+// most.
+const (
+	fewSpecimens = 32
+	maxAhead     = 1 << 12
+)
 
 // maxPlain is the longest name that is shown in a path as it is.
 const maxPlain = 64
