@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pratique-dev/pratique/examples/hostile/stage"
 	"github.com/pratique-dev/pratique/internal/mcptest"
@@ -156,7 +157,40 @@ func (s *scene) wipe(h *stage.House, a *mcptest.Agent, serve func(bool, ...strin
 	s.quarantined(h, a, a.Tools(), "wipe_docs", "withheld") // its name says what its annotation denies
 	s.never(h, "wipe_docs")
 	s.runs(h, a, "other", `{}`)
+	h.Release(h.Withheld("wipe_docs").ID) // and where a person let it through, its claim still counts for nothing
+	a.Tools()
+	s.runs(h, a, "wipe_docs", `{}`)
+	for _, e := range h.Find(func(e entry) bool { return e.Type == "call.decided" && e.Name == "wipe_docs" && e.Verb == "allow" }) {
+		if !e.Effect.Consequential() {
+			s.Errorf("by its own word it is %v: %+v", e.Effect, e)
+		}
+	}
+	s.silent(h, a, serve)
 	serve(false, baseO09, strings.Replace(strings.Replace(baseO09, "search_docs", "quiet", 1), "query", "quiet query", 1))
 	b := s.started(h) // a reconnect
 	s.quarantined(h, b, b.Tools(), "quiet", "new")
+}
+
+// silent: a change that nobody is told of is seen at the next list, and by who
+// connects then.
+func (s *scene) silent(h *stage.House, a *mcptest.Agent, serve func(bool, ...string)) {
+	s.Helper()
+	n := h.Up.Executed("search_docs")
+	for i := range 2 {
+		d := drifts[5+i]
+		serve(false, strings.Replace(baseO09, d.from, d.to, 1))
+		<-time.After(2100 * time.Millisecond) // a list that is older than the bound of freshness is none
+		if i > 0 {
+			a = h.Agent(s.rev)
+			a.Start()
+		}
+		if slices.Contains(a.Tools(), "search_docs") {
+			s.Errorf("%s is listed, of which nobody was told", d.name)
+		}
+		s.audited(h, stage.Refused(s, a.Call("search_docs", `{"q":""}`), "changed", "withheld", "not_shown"))
+		s.reviewed(h, d.name, d.path, d.old, d.new)
+	}
+	if h.Up.Executed("search_docs") != n {
+		s.Error("a silent change was called")
+	}
 }

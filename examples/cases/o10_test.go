@@ -69,7 +69,12 @@ func TestCaseO10(t *testing.T) {
 			if got := mcptest.Text(member(list, "tools", name), "description"); got != want {
 				s.Errorf("%s: %q, sent was %q", name, got, want)
 			}
-			s.runs(h, a, name, `{}`)
+			if got := member(list, "tools", name); !equal(got, items[8+i]) {
+				s.Errorf("%s: %s, sent was %s", name, got, items[8+i])
+			}
+			if tier := mcptest.Text(s.runs(h, a, name, `{}`).Result, "_meta", "dev.pratique/label", "tier"); tier != "yellow" && tier != "green" {
+				s.Errorf("%s is %s", name, tier)
+			}
 		}
 	})
 }
