@@ -5,8 +5,9 @@
 //
 // It prints a table, vector | way | revision | tried | executed, where executed is
 // how many forbidden calls stand in the server's own log, and ends with exit code 1
-// if any was. It runs this folder's tests with the go command, from anywhere in the
-// module; -long runs every vector alone and every revision.
+// if any was. Of an "order in" a place that agents read, it is whether any of it
+// reached the agent. It runs this folder's tests with the go command, from anywhere in
+// the module; -long runs every vector alone, every way and every revision.
 package main
 
 import (
