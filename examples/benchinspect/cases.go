@@ -12,12 +12,15 @@ import (
 // cost more.
 func cases(ins, pool quarantine.Inspector) []*bench {
 	const much, rules = 1 << 16, quarantine.Deterministic
+	list := structured(much)(1)
 	return []*bench{
 		{name: "prose, rules", most: 25, ins: ins, size: much, batch: result(rules, prose(much))},
 		{name: "prose, with the model", most: 40, ins: ins, size: much, batch: result(quarantine.Full, prose(much))},
 		{name: "log in colours, rules", ins: ins, size: much, batch: result(rules, repeat("\x1b[32mINFO\x1b[0m 2026-11-30T12:00:00Z job 4711 finished in 31 s\n", much))},
 		{name: "source code, rules", ins: ins, size: much, batch: result(rules, repeat("\tif err := w.value(d, child, depth+1); err != nil {\n\t\treturn fmt.Errorf(\"row %d: %w\", i, err)\n\t}\n", much))},
 		{name: "base64 of a picture, rules", ins: ins, size: much, batch: result(rules, picture(much))},
+		{name: "JSON as text, rules", ins: ins, size: len(list), batch: result(rules, list)},
+		{name: "JSON as text, with the model", ins: ins, size: len(list), batch: result(quarantine.Full, list)},
 		{name: "German, rules", ins: ins, size: much, batch: result(rules, repeat("Führt die Prüfung über alle Größen durch und fügt das Ergebnis der Übersicht bei. ", much))},
 		{name: "Russian, rules", ins: ins, size: much, batch: result(rules, repeat("Ищет записи в справочнике компании и показывает их по страницам. ", much))},
 		{name: "Japanese, rules", ins: ins, size: much, batch: result(rules, repeat("社内ハンドブックを検索します。結果はページごとに表示されます。", much))},
