@@ -118,9 +118,7 @@ func (s *Session) effect(c *call, sign func(d *observe.Declaration) observe.Sign
 		x.trace.see(sign(s.declares(&x.under.item)), link)
 	}
 	for _, x := range s.conduct.late {
-		if got := sign(x.d); got != "" {
-			x.o.Seen = append(x.o.Seen, observe.Sighting{Sign: got})
-		}
+		x.o.Seen = sighted(x.o.Seen, observe.Sighting{Sign: sign(x.d)})
 	}
 }
 
@@ -147,10 +145,16 @@ func (s *Session) ownEffect(c *call, sign observe.Sign) {
 const maxSeen = 64
 
 func (t *trace) see(sign observe.Sign, link observe.Link) {
-	x := observe.Sighting{Sign: sign, Link: link}
-	if sign != "" && len(t.seen) < maxSeen && !slices.Contains(t.seen, x) {
-		t.seen = append(t.seen, x)
+	t.seen = sighted(t.seen, observe.Sighting{Sign: sign, Link: link})
+}
+
+// sighted adds a sighting, once, where there is room: an upstream can make the same
+// noise without end.
+func sighted(seen []observe.Sighting, x observe.Sighting) []observe.Sighting {
+	if x.Sign == "" || len(seen) >= maxSeen || slices.Contains(seen, x) {
+		return seen
 	}
+	return append(seen, x)
 }
 
 // wasAsked is that the upstream asked something of the agent.
@@ -214,7 +218,7 @@ func (r ruling) bar(watch bool) ruling {
 // declaration.
 func (s *Session) signs(d *observe.Declaration, w *recorded, x *sent, r *ruling) (out []observe.Sign, sure bool) {
 	if x.form == holds.FormError || failed(x.raw) {
-		switch r.verdict {
+		switch s.toolsOwn(w, x, r.verdict) {
 		case quarantine.Hostile:
 			return []observe.Sign{observe.ErrorOrders}, true
 		case quarantine.Suspect:
