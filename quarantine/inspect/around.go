@@ -40,6 +40,9 @@ func (r *reader) around(w []byte, from, to int, b, after byte) (c class) {
 			c = c.or(r.tag(w, to, b2, after))
 		}
 		c = c.or(among(markWords, w, cSquare))
+		if b == '/' && b2 == '<' {
+			c = c.or(among(endTags, w, cEndTag))
+		}
 	}
 	if (b == '[' || b == '*' || b == '#') && headWords[string(w)] && r.heading(from, to) {
 		c = c.or(cHead.class())
@@ -125,4 +128,25 @@ func lineStart(s string, at int) bool {
 		}
 	}
 	return at <= 8
+}
+
+// clause tells whether a word at byte i begins a clause, as orders do: behind a
+// mark, or a word that leads to one.
+func clause(s string, i int) bool {
+	for i > 0 && (s[i-1] == ' ' || s[i-1] == '\t' || s[i-1] == '*' || s[i-1] == '"') {
+		i--
+	}
+	if i == 0 {
+		return true
+	}
+	switch s[i-1] {
+	case '.', ':', ';', '!', '?', ',', '\n', '>', ')':
+		return true
+	}
+	for _, w := range [...]string{" and", " then", " now", " please", " must", "Please", "Then", "Now", "Just", " just", " instead", " also", "Also", "First"} {
+		if strings.HasSuffix(s[:i], w) {
+			return true
+		}
+	}
+	return false
 }

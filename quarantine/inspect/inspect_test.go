@@ -169,7 +169,7 @@ func TestJoined(t *testing.T) {
 		t.Errorf("two items: %+v", r)
 	}
 	second.Path = "tool[a].inputSchema.properties.q.description"
-	if r := ins.Inspect(context.Background(), quarantine.Batch{Specimens: []quarantine.Specimen{first, second}}); r.Verdict != quarantine.Suspect || r.Findings[0].Path != second.Path {
+	if r := ins.Inspect(context.Background(), quarantine.Batch{Specimens: []quarantine.Specimen{first, second}}); r.Verdict != quarantine.Suspect || r.Findings[len(r.Findings)-1].Path != second.Path {
 		t.Errorf("one item: %+v", r)
 	}
 }

@@ -161,7 +161,7 @@ func (r *reader) odd(from, to, n int, under, digits bool) {
 		for i, b := range w { // read_file is a kind of read
 			if b == '_' && i > 0 {
 				x := find(keyOf(w[:i]))
-				c = c.or(class{x[0] & carrying[0], x[1] & carrying[1]})
+				c = c.or(x.and(carrying))
 				break
 			}
 		}
@@ -194,11 +194,17 @@ func (r *reader) known(c class, from, to int, w []byte) {
 		}
 		c = c.or(r.around(w, from, to, b, after))
 	}
-	if c.none() && to-from >= 6 {
+	if n := to - from; c.none() && n <= longest && blurs[r.text[from]|0x20]&(1<<n) != 0 {
 		if w == nil {
 			w = r.small(from, to-from)
 		}
 		c = blurred[blur(w)]
+	}
+	if c.has(verbs) && clause(r.text, from) {
+		if c.has(carrying) {
+			c = c.or(cPass.class())
+		}
+		c = c.or(cImper.class())
 	}
 	if after == '@' {
 		c = c.or(r.mailbox(to))
@@ -208,6 +214,9 @@ func (r *reader) known(c class, from, to int, w []byte) {
 
 // carrying are the parts that a name has by its first word.
 var carrying = parts(cMove, cSend)
+
+// verbs are of orders, where a clause begins with one.
+var verbs = cVerb.class()
 
 // mailbox tells whether an @ at byte i stands in the address of a mailbox: with
 // a dot behind it.

@@ -10,8 +10,10 @@ import (
 type level uint8
 
 const (
-	slight level = iota // counts beside another, in metadata only
+	faint  level = iota // common, counts beside several close by
+	slight              // counts beside another, in metadata only
 	weak                // has honest uses: counts beside another
+	rare                // the same, with hardly any: weighs more among others close by
 	firm                // suspect in metadata; in returned text like a weak one
 	told                // hostile in metadata; in returned text, which may tell of it, like a weak one
 	strong              // hostile in metadata, suspect in returned text
@@ -76,42 +78,42 @@ var rules = []rule{
 	{"instead-of-tool", others, weak, "order", seq(cInstead, 0, cOf, 1, parts(cIdent, cTool), 4)},
 	{"call-it-first", others, weak, "order", seq(cUse, 0, cTool, 3, cFirst, 2)},
 	{"rather-this", others, firm, "prefer", seq(cInstead, 0, cOf, 1, parts(cIdent, cTool), 4, parts(cUse, cOrder), 3, cThis, 2)},
-	{"prefer-over", others, weak, "prefer", seq(cAlways, 0, cPrefer, 1, cTool, 4, cOver, 2)},
-	{"watch-tools", others, weak, "watch", seq(cWhen, 0, cOther, 6, cTool, 3)},
+	{"prefer-over", others, rare, "prefer", seq(cAlways, 0, cPrefer, 1, cTool, 4, cOver, 2)},
+	{"watch-tools", others, weak, "watch", seq(cWhen, 0, cOther, 9, cTool, 3)},
 	{"never-called", others, weak, "uncalled", seq(cNot, 0, cCalled, 4)},
-	{"ai-must", others, weak, "order", seq(cAI, 0, cMust, 2, parts(cOrder, cMove, cFirst, cAlways), 4)},
-	{"run-first", others, weak, "order", seq(parts(cUse, cOrder), 0, cFirst, 2, cAlways, 2)},
-	{"always-first", others, weak, "order", seq(cAlways, 0, parts(cUse, cOrder), 2, cFirst, 4)},
+	{"ai-must", others, rare, "address", seq(cAI, 0, cMust, 2, parts(cOrder, cMove, cFirst, cAlways), 4)},
+	{"run-first", others, rare, "order", seq(parts(cUse, cOrder), 0, cFirst, 2, cAlways, 2)},
+	{"always-first", others, rare, "order", seq(cAlways, 0, parts(cUse, cOrder), 2, cFirst, 4)},
 	{"pretext", orders, weak, "pretext", seq(cPretext, 0, cStep, 2)},
-	{"needed-step", orders, weak, "pretext", seq(cNeeded, 0, cInit, 1)},
+	{"needed-step", orders, rare, "pretext", seq(cNeeded, 0, cInit, 1)},
 	{"or-else", orders, weak, "pretext", seq(cFail, 0, cSo, 3)},
 	{"not-until", orders, weak, "pretext", seq(cNot, 0, cWork, 2, cUntil, 6)},
-	{"unlock", orders, weak, "pretext", seq(cUnlock, 0, parts(cUse, cOrder), 8, cIdent, 1)},
+	{"unlock", orders, rare, "pretext", seq(cUnlock, 0, parts(cUse, cOrder), 8, cIdent, 1)},
 	{"whole-session", orders, weak, "session", seq(cRest, 0, cSession, 4)},
 	{"standing-rule", orders, weak, "session", seq(cStand, 0, cInstr, 1)},
-	{"keep-for-later", orders, weak, "session", seq(cKeep, 0, cFuture, 7, cSession, 1)},
+	{"keep-for-later", orders, rare, "session", seq(cKeep, 0, cFuture, 7, cSession, 1)},
 	{"move-secret", secrets, told, "", seq(cMove, 0, cSecret, 7)},
 	{"carry-secret", secrets, told, "", seq(cCarry, 0, cSoft, 6)},
-	{"read-secret", secrets, weak, "", seq(cMove, 0, cSoft, 5)},
+	{"read-secret", secrets, rare, "", seq(cMove, 0, cSoft, 5)},
 	{"users-secret", secrets, firm, "", seq(cMove, 0, cUser, 2, parts(cSecret, cSoft), 3)},
 	{"reads-secret", secrets, firm, "", seq(cReads, 0, cSecret, 3)},
 	{"uploads-secret", secrets, firm, "", seq(cUploads, 0, parts(cSecret, cSoft), 6)},
 	{"secret-along", secrets, firm, "", seq(cSecret, 0, cCarry, 4)},
 	{"dump-secret", secrets, told, "", seq(cDump, 0, parts(cAsset, cSecret, cSoft), 3)},
 	{"assets-kept", secrets, firm, "", seq(cAsset, 0, cKept, 12, cRemote, 4)},
-	{"send-to-attacker", secrets, firm, "", seq(cSend, 0, cEvil, 9)},
+	{"send-to-attacker", secrets, firm, "asset", seq(cSend, 0, cEvil, 9)},
 	{"hidden-file", secrets, weak, "", seq(cHiddenFile, 0)},
 	{"secret-out", secrets, firm, "", seq(parts(cSecret, cSoft), 0, cSend, 9)},
 	{"secret-in-call", secrets, told, "", seq(cSubst, 0, parts(cSecret, cSoft), 4)},
 	{"command-in-call", secrets, weak, "shell", seq(cSubst, 0)},
 	{"fetch-with-command", secrets, told, "", seq(cCurl, 0, cURL, 4, cSubst, 14)},
 	{"fetch", secrets, weak, "shell", seq(cCurl, 0, cURL, 4)},
-	{"steal", secrets, told, "", seq(cSteal, 0, parts(cAsset, cSecret, cSoft, cTalk, cData, cUser), 5)},
-	{"send-talk", secrets, told, "send-talk", seq(cSend, 0, parts(cWhole, cThis, cUser), 2, cTalk, 3)},
+	{"steal", secrets, told, "asset", seq(cSteal, 0, parts(cAsset, cSecret, cSoft, cTalk, cData, cUser), 5)},
+	{"send-talk", secrets, told, "send-talk", seq(cSend, 0, parts(cWhole, cThis, cUser), 4, cTalk, 3)},
 	{"send-log", secrets, told, "send-talk", seq(cSend, 0, cTalk, 4, cLog, 1)},
-	{"send-asset", secrets, weak, "", seq(cSend, 0, cAsset, 5)},
-	{"send-address", secrets, slight, "", seq(parts(cSend, cCopy), 0, cAddress, 14)},
-	{"whole-talk", secrets, weak, "", seq(cWhole, 0, cTalk, 2)},
+	{"send-asset", secrets, weak, "asset", seq(cSend, 0, cAsset, 5)},
+	{"send-address", secrets, slight, "mailbox", seq(parts(cSend, cCopy), 0, cAddress, 14)},
+	{"whole-talk", secrets, rare, "", seq(cWhole, 0, cTalk, 2)},
 	{"send-out", secrets, weak, "", seq(cSend, 0, cURL, 10)},
 	{"data-aside", secrets, firm, "", seq(parts(cData, cTalk), 0, cInto, 4, cSide, 2)},
 	{"tag", orders, strong, "", seq(cTag, 0)},
@@ -121,17 +123,97 @@ var rules = []rule{
 	{"system-directive", orders, firm, "", seq(cSystem, 0, cDirective, 1)},
 	{"note-for-ai", orders, strong, "", seq(cNote, 0, cFor, 1, cAI, 2)},
 	{"reveal-prompt", orders, strong, "", seq(cReveal, 0, cHidden, 3, cPrompt, 2)},
-	{"new-instructions", orders, weak, "", seq(cNew, 0, parts(cTold, cDirective, cTask), 1)},
+	{"new-instructions", orders, weak, "done", seq(cNew, 0, parts(cTold, cDirective, cTask), 1)},
 	{"task-done", orders, strong, "", seq(cAbove, 0, cTask, 1, cDone, 3)},
 	{"before-task", orders, strong, "", seq(cMsg, 0, cYou, 12, cBefore, 6, cTask, 8)},
 	{"precedence", orders, strong, "", seq(cPrec, 0, cOver, 1, cTold, 5)},
 	{"not-overridden", orders, weak, "", seq(cNot, 0, cOverridden, 2)},
 	{"you-are-now", orders, weak, "role", seq(cYou, 0, cAre, 1, cRole, 3)},
 	{"jailbroken", orders, strong, "role", seq(cYou, 0, cAre, 1, cJail, 4)},
-	{"jail-mode", orders, weak, "role", seq(cJail, 0, cMode, 1)},
+	{"jail-mode", orders, rare, "role", seq(cJail, 0, cMode, 1)},
 	{"bypass-guard", orders, weak, "unguarded", seq(cIgnore, 0, cGuard, 3)},
 	{"guard-off", orders, weak, "unguarded", seq(cGuard, 0, cOff, 3)},
 	{"turn-guard-off", orders, weak, "unguarded", seq(cOff, 0, cGuard, 2)},
+
+	{"disregard-user", orders, strong, "override", seq(cIgnore, 0, cUser, 3, cWish, 3)},
+	{"disregard-more", orders, firm, "override", seq(cIgnore, 0, cYour, 8, cInstr, 3)},
+	{"forget-told", orders, strong, "override", seq(cIgnore, 0, cEvery, 2, cYou, 3, cGiven, 3)},
+	{"forget-what", orders, rare, "override", seq(cIgnore, 0, cWhat, 1, cUser, 2)},
+	{"given-rules", orders, rare, "yours", seq(cInstr, 0, cYou, 2, cGiven, 3)},
+	{"rules-off", orders, faint, "policy", seq(cInstr, 0, cNo, 7, cApply, 3)},
+	{"your-rules", orders, faint, "yours", seq(cYour, 0, cInstr, 2)},
+	{"your-prompt", orders, rare, "yours", seq(cYour, 0, cHidden, 2, cPrompt, 1)},
+	{"rules-shift", orders, rare, "policy", seq(cYour, 0, cInstr, 2, cShift, 4)},
+	{"policy-shift", orders, rare, "policy", seq(cPolicy, 0, cShift, 3)},
+	{"new-policy", orders, faint, "policy", seq(cNew, 0, cPolicy, 2)},
+	{"from-now-on", orders, faint, "session", seq(cToday, 0, cOn, 1)},
+	{"stop-doing", orders, rare, "override", seq(cStop, 0, cYou, 2, cDoing, 2)},
+	{"drop-task", orders, rare, "override", seq(cStop, 0, cHis, 2, cJob, 2)},
+	{"your-task", orders, rare, "task", seq(cYour, 0, cNextOne, 1, cJob, 2)},
+	{"next-task", orders, faint, "done", seq(cNextOne, 0, cJob, 1)},
+	{"task-over", orders, faint, "done", seq(cJob, 0, cOver2, 5)},
+	{"already-granted", orders, rare, "granted", seq(cGranter, 0, cAlready, 4, cAdvance, 2)},
+	{"granted", orders, faint, "granted", seq(cGranter, 0, cAdvance, 4)},
+	{"you-may", orders, faint, "granted", seq(cYou, 0, cAllowed, 2)},
+	{"no-asking", orders, rare, "granted", seq(cNo, 0, cNeed, 1, parts(cKnow, cWish), 3)},
+	{"no-check-needed", orders, rare, "unguarded", seq(cNo, 0, cConfirm, 1, cNeed, 3)},
+	{"skip-check", orders, weak, "unguarded", seq(cSkip, 0, cConfirm, 3)},
+	{"without-asking", orders, faint, "unguarded", seq(cWithout, 0, cKnow, 1)},
+	{"whatever-user", orders, rare, "override", seq(cWhatever, 0, cUser, 4, cTyped, 2)},
+	{"ai-has-to", others, faint, "address", seq(cAI, 0, cHas, 5)},
+	{"ai-reading", orders, rare, "address", seq(cAI, 0, cReading, 2, cThis, 1)},
+	{"if-you-are-ai", orders, rare, "address", seq(cIf, 0, cYou, 1, cAre, 1, cAI, 4)},
+	{"dear-ai", orders, rare, "address", seq(cDear, 0, cAI, 2)},
+	{"to-ai", orders, rare, "address", seq(parts(cMsg, cJob), 0, cFor, 1, cAI, 2)},
+	{"act-as", orders, faint, "role", seq(cAct, 0, parts(cAs, cThis), 1)},
+	{"be-user", orders, rare, "role", seq(cAct, 0, cYou, 2, cAre, 1)},
+	{"work-for", orders, rare, "role", seq(cYou, 0, cWork, 1, cFor, 1)},
+	{"department", orders, faint, "authority", seq(cDept, 0, cTeam, 1)},
+	{"call-name", others, faint, "order", seq(parts(cUse, cOrder, cDoes), 0, cIdent, 2)},
+	{"name-has-to", others, faint, "order", seq(cIdent, 0, cHas, 1, cCalled, 3)},
+	{"with-name", others, faint, "order", seq(parts(cMove, cVerb), 0, cWith, 6, cIdent, 1)},
+	{"shun-tool", others, rare, "shun", seq(cNever, 0, cUse, 1, cOther, 2, cTool, 3)},
+	{"shun-name", others, faint, "shun", seq(cNot, 0, cUse, 1, cIdent, 2)},
+	{"in-place-of", others, faint, "prefer", seq(cReplace, 0, cTool, 6)},
+	{"bad-tool", others, faint, "broken", seq(cTool, 0, cBroken, 4)},
+	{"or-bad", orders, faint, "threat", seq(cElse, 0, cBad, 9)},
+	{"if-not-called", orders, faint, "threat", seq(cIf, 0, cYou, 1, cNot, 2, parts(cUse, cOrder), 1)},
+	{"urgent", orders, faint, "urgent", seq(cUrgent, 0)},
+	{"destroy-all", orders, faint, "destroy", seq(cDestroy, 0, parts(cEvery, cBackup), 2)},
+	{"call-asset", secrets, rare, "asset", seq(parts(cUse, cOrder), 0, cIdent, 2, cWith, 1, cAsset, 4)},
+	{"move-key", secrets, faint, "asset", seq(parts(cCarry, cSend), 0, cKeyOf, 5, cKey, 1)},
+	{"key-moved", secrets, faint, "asset", seq(cKeyOf, 0, cKey, 1, parts(cCarry, cSend), 9)},
+	{"asset-moved", secrets, faint, "asset", seq(cAsset, 0, parts(cCarry, cSend), 4)},
+	{"carry-asset", secrets, faint, "asset", seq(cCarry, 0, cAsset, 4)},
+	{"mailbox-copied", secrets, faint, "mailbox", seq(cAddress, 0, cCopy, 7)},
+	{"send-all", orders, rare, "reader", seq(cSend, 0, cEvery, 2, cMsgs, 3)},
+	{"put-in-field", secrets, faint, "field", seq(cCarry, 0, parts(cParam, cSide), 9)},
+	{"users-file", secrets, faint, "file", seq(parts(cMove, cLog), 0, cUser, 3, cFile, 4)},
+	{"imperative", orders, faint, "order", seq(cImper, 0)},
+	{"ai-calls", others, faint, "address", seq(cAI, 0, cDoes, 1)},
+	{"recipient-set", secrets, faint, "mailbox", seq(cRecipient, 0, cAddress, 5)},
+	{"by-order", orders, faint, "authority", seq(cBehalf, 0, cOf, 1, cGranter, 2)},
+	{"permission-before", orders, rare, "granted", seq(cPermit, 0, cAdvance, 3, cAlready, 6)},
+	{"end-tag", orders, faint, "end", seq(cEndTag, 0)},
+	{"end-of", orders, faint, "end", seq(cEnd, 0, cOf, 1, cDoc, 2)},
+	{"do-following", orders, faint, "task", seq(cCarryOut, 0, cFollowing, 3)},
+	{"assigned", orders, faint, "task", seq(cAssigned, 0, cYou, 2)},
+	{"all-you-read", orders, rare, "reader", seq(cEverything, 0, cYou, 2, cSeen, 2)},
+	{"each-you-write", orders, rare, "reader", seq(cEvery, 0, cMsgs, 1, cYou, 2, cSeen, 2)},
+	{"you-are-role", orders, rare, "role", seq(cYou, 0, cAre, 1, cRole, 2, parts(cGranter, cAI), 4)},
+	{"what-user-typed", orders, faint, "reader", seq(cWhat, 0, cUser, 2, cTyped, 1)},
+	{"each-message", orders, rare, "reader", seq(cEvery, 0, cUser, 1, cMsgs, 1)},
+	{"sent-out", secrets, faint, "mailbox", seq(cSent, 0, parts(cURL, cAddress), 4)},
+	{"say-nothing", orders, rare, "secret", seq(cSay, 0, cNothing, 2)},
+	{"must-not-learn", orders, rare, "secret", seq(cMust, 0, cNot, 1, cLearn, 1)},
+	{"bad-or", orders, faint, "threat", seq(cBad, 0, cElse, 3)},
+	{"refusing", orders, faint, "threat", seq(cRefuse, 0, cThis, 2)},
+	{"show-asset", secrets, faint, "asset", seq(cReveal, 0, cAsset, 3)},
+	{"act-jail", orders, rare, "role", seq(cAct, 0, cAs, 1, cJail, 3)},
+	{"switch-mode", orders, faint, "role", seq(cSwitch, 0, cMode, 3)},
+	{"checks-not", orders, rare, "unguarded", seq(cGuard, 0, cCheck, 1, cNot, 3)},
+	{"grab-and-send", secrets, firm, "asset", seq(cGrab, 0, parts(cAsset, cKey), 6, cPass, 8)},
+	{"user-not-learn", orders, strong, "secret", seq(cUser, 0, parts(cMust, cNot), 6, cNot, 1, cLearn, 1)},
 }
 
 func (r *rule) together() string {
@@ -141,10 +223,26 @@ func (r *rule) together() string {
 	return r.name
 }
 
+// A start is a rule that a word may begin, with what tells at once that it does
+// not go on.
+type start struct {
+	rule  int
+	parts bool  // several parts begin it
+	next  class // of its second slot
+	gap   int32 // before that; -1: there is none
+}
+
 // byBit are the rules that a word of a part can begin.
-var byBit = func() (t [128][]int) {
+var byBit = func() (t [mostParts][]start) {
 	for i, r := range rules {
-		r.slots[0].class.each(func(b int) { t[b] = append(t[b], i) })
+		s := start{rule: i, gap: -1}
+		if len(r.slots) > 1 {
+			s.next, s.gap = r.slots[1].class, r.slots[1].gap
+		}
+		n := 0
+		r.slots[0].class.each(func(int) { n++ })
+		s.parts = n > 1
+		r.slots[0].class.each(func(b int) { t[b] = append(t[b], s) })
 	}
 	return t
 }()
@@ -159,19 +257,35 @@ var starters = func() (c class) {
 
 // each gives the bits of a class.
 func (c class) each(do func(bit int)) {
-	for k, w := range c {
+	for k, w := range [...]uint64{c.a, c.b, c.c} {
 		for ; w != 0; w &= w - 1 {
 			do(k*64 + bits.TrailingZeros64(w))
 		}
 	}
 }
 
-// first is the lowest bit of what two classes share.
-func (c class) first(d class) int {
-	if w := c[0] & d[0]; w != 0 {
-		return bits.TrailingZeros64(w)
+// first is the lowest bit of a class that has one.
+func (c class) first() int {
+	switch {
+	case c.a != 0:
+		return bits.TrailingZeros64(c.a)
+	case c.b != 0:
+		return 64 + bits.TrailingZeros64(c.b)
 	}
-	return 64 + bits.TrailingZeros64(c[1]&d[1])
+	return 128 + bits.TrailingZeros64(c.c)
+}
+
+// rest is a class without its lowest bit.
+func (c class) rest() class {
+	switch {
+	case c.a != 0:
+		c.a &= c.a - 1
+	case c.b != 0:
+		c.b &= c.b - 1
+	default:
+		c.c &= c.c - 1
+	}
+	return c
 }
 
 // A hit is a rule that matched, with the words from and to of it.
@@ -191,23 +305,41 @@ type hit struct {
 func matchFrom(tokens []token, n int, hits []hit) []hit {
 	for i := range tokens[:n] {
 		t := &tokens[i]
-		for k := range t.class {
-			for w := t.class[k] & starters[k]; w != 0; w &= w - 1 {
-				bit := k*64 + bits.TrailingZeros64(w)
-				for _, r := range byBit[bit] {
-					slots := rules[r].slots
-					if slots[0].class.first(t.class) != bit {
-						continue // begun by another part of the same word
-					}
-					if n := follow(tokens[i:], slots); n >= 0 {
-						last := &tokens[i+n]
-						hits = append(hits, hit{rule: r, pos: t.pos, last: last.pos, from: t.from, to: last.to, end: i + n})
-					}
+		begun := t.class.and(starters)
+		if begun.none() {
+			continue
+		}
+		behind := soonAfter(tokens[i:])
+		for ; !begun.none(); begun = begun.rest() {
+			bit := begun.first()
+			for b := range byBit[bit] {
+				s := &byBit[bit][b]
+				if s.gap >= 0 && s.gap <= soon && !behind.has(s.next) {
+					continue
+				}
+				slots := rules[s.rule].slots
+				if s.parts && slots[0].class.and(t.class).first() != bit {
+					continue // begun by another part of the same word
+				}
+				if n := follow(tokens[i:], slots); n >= 0 {
+					last := &tokens[i+n]
+					hits = append(hits, hit{rule: s.rule, pos: t.pos, last: last.pos, from: t.from, to: last.to, end: i + n})
 				}
 			}
 		}
 	}
 	return hits
+}
+
+// soon is as far as the second slots of most rules are.
+const soon = 6
+
+// soonAfter is the class of all words that are soon after the first.
+func soonAfter(tokens []token) (c class) {
+	for j := 1; j < len(tokens) && tokens[j].pos-tokens[0].pos <= soon; j++ {
+		c = c.or(tokens[j].class)
+	}
+	return c
 }
 
 // follow is how many tokens after the first the last slot is filled, or -1.

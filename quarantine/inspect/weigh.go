@@ -40,12 +40,13 @@ func (j *judge) settle() {
 		h.pos += j.passed
 		h.last += j.passed
 		switch {
-		case j.returned && r.level == slight:
 		case j.returned:
 			h.quoted = quoted(j.s.Text, int(h.from), int(h.to))
 			j.spots = append(j.spots, spot{hit: h, at: j.at})
 		case r.level >= told:
 			j.find(r.category, quarantine.Hostile, int(h.from), int(h.to))
+		case r.level == faint:
+			j.spots = append(j.spots, spot{hit: h, at: j.at})
 		case r.level == firm, h.deep, j.s.Kind == quarantine.KindName, j.s.Kind == quarantine.KindTitle, j.s.Kind == quarantine.KindValue && j.place != exampleValue:
 			j.find(r.category, quarantine.Suspect, int(h.from), int(h.to)) // not even a little of it belongs there
 		default:
@@ -63,12 +64,15 @@ func (j *judge) weigh() {
 	var last *spot
 	for i := range j.spots {
 		s := &j.spots[i]
-		if j.set[s.at].Kind.Returned() {
+		switch {
+		case rules[s.rule].level == faint, rules[s.rule].level == slight && j.set[s.at].Kind.Returned():
+		case j.set[s.at].Kind.Returned():
 			last = j.beside(s, last)
-		} else {
+		default:
 			last = j.second(s, last)
 		}
 	}
+	j.sums()
 }
 
 // second judges a weak hit in metadata by the one before, and returns the one to

@@ -5,16 +5,26 @@ import "strings"
 // A part is what a word can do in a rule; a class is a set of parts.
 type part uint8
 
-type class [2]uint64
+type class struct{ a, b, c uint64 } // by name, not by index: it stays in registers
 
-func (p part) class() (c class) {
-	c[p>>6] = 1 << (p & 63)
-	return c
+// mostParts is how many parts a class has room for.
+const mostParts = 3 * 64
+
+func (p part) class() class {
+	bit := uint64(1) << (p & 63)
+	switch p >> 6 {
+	case 0:
+		return class{a: bit}
+	case 1:
+		return class{b: bit}
+	}
+	return class{c: bit}
 }
 
-func (c class) or(d class) class { return class{c[0] | d[0], c[1] | d[1]} }
-func (c class) has(d class) bool { return c[0]&d[0]|c[1]&d[1] != 0 }
-func (c class) none() bool       { return c[0]|c[1] == 0 }
+func (c class) or(d class) class  { return class{c.a | d.a, c.b | d.b, c.c | d.c} }
+func (c class) and(d class) class { return class{c.a & d.a, c.b & d.b, c.c & d.c} }
+func (c class) has(d class) bool  { return c.a&d.a|c.b&d.b|c.c&d.c != 0 }
+func (c class) none() bool        { return c.a|c.b|c.c == 0 }
 
 // parts is the class of several.
 func parts(list ...part) (c class) {
@@ -127,6 +137,73 @@ const (
 	cDigas // tell
 	cUsuario
 	cSide // a parameter that takes any text
+	cWish // what somebody asked for
+	cGiven
+	cEvery
+	cYour
+	cHis     // the reader's, or the user's
+	cJob     // task and what else is to be done
+	cNextOne // the one that is to be done now
+	cOver2   // complete, and what else has come to its end
+	cMsgs    // what people write
+	cSeen
+	cGranter // who may allow something
+	cAlready
+	cAdvance
+	cNo
+	cNeed
+	cSkip
+	cAllowed
+	cShift // changed, updated: of rules
+	cApply
+	cOn
+	cToday
+	cStop
+	cDoing
+	cHas // must, has to
+	cBroken
+	cReplace
+	cBackup
+	cDestroy
+	cDept
+	cTeam
+	cElse
+	cIf
+	cBad
+	cUrgent
+	cKeyOf // access, private: before key, token, code
+	cKey
+	cParam
+	cReading
+	cDear
+	cWhatever
+	cTyped
+	cWhat
+	cFile
+	cWith
+	cLearn
+	cPolicy
+	cVerb  // of an order
+	cPass  // one that begins a clause and gives something on
+	cImper // one that begins a clause
+	cDoes  // calls, runs: what is told of the reader
+	cRecipient
+	cBehalf
+	cPermit // permission, consent
+	cEndTag // </result>
+	cEnd
+	cDoc
+	cCarryOut
+	cFollowing
+	cAssigned
+	cSent
+	cSay
+	cNothing
+	cRefuse
+	cSwitch
+	cCheck
+	cGrab
+	cEverything
 	cLast
 )
 
@@ -151,8 +228,8 @@ var dictionary = map[part]string{
 	cTool:       "tool tools function functions",
 	cOther:      "any other another all each every",
 	cMove:       "read reading open cat load access retrieve copy include append pass send put attach upload post forward paste embed exfiltrate leak transmit email print dump output contents content share encode get fetch extract steal collect submit",
-	cSend:       "send upload post forward exfiltrate leak transmit email share steal sends forwards uploads",
-	cCarry:      "append include pass send put attach upload post forward paste embed exfiltrate leak transmit email copy contents content provide supply submit",
+	cSend:       "send upload post forward exfiltrate leak transmit email share steal sends forwards uploads redirect redirects",
+	cCarry:      "append include pass send put attach upload post forward paste embed exfiltrate leak transmit email copy hand contents content provide supply submit",
 	cCopy:       "copy copies bcc cc duplicate",
 	cSteal:      "exfiltrate exfiltrates exfiltrating steal steals stealing harvest harvests harvested harvesting siphon smuggle",
 	cSecret:     "id_rsa id_ed25519 id_ecdsa id_dsa",
@@ -189,7 +266,7 @@ var dictionary = map[part]string{
 	cJail:       "jailbroken jailbreak unrestricted dan unfiltered uncensored sudo god",
 	cMode:       "mode",
 	cGuard:      "security safety validation filter filters authentication authorization approval confirmation guardrails moderation restrictions",
-	cOff:        "suspended disabled lifted disable suspend deactivated removed",
+	cOff:        "off suspended disabled lifted disable suspend deactivated removed",
 	cInstead:    "instead rather",
 	cOf:         "of than",
 	cFail:       "failure failing",
@@ -223,6 +300,70 @@ var dictionary = map[part]string{
 	cDigas:      "digas diga dile dis dites dire informez informes menciones reveles dire dica sag sage sagen erwahne informiere conte mostre",
 	cUsuario:    "usuario usuarios utilisateur utilisateurs benutzer nutzer utente utilizador",
 	cRemote:     "remotely externally remote external",
+	cWish:       "request requests wishes wish query question ask asks asked wants wanted wrote says said intent intention",
+	cGiven:      "told given taught instructed said asked ordered",
+	cEvery:      "all every everything each any entire whole",
+	cYour:       "your yours",
+	cHis:        "your users current present original",
+	cJob:        "search step steps task tasks job goal goals objective mission purpose assignment duty request",
+	cNextOne:    "new next only real actual sole true main following followup",
+	cOver2:      "complete completed done finished over ended fulfilled successfully solved",
+	cMsgs:       "message messages mail mails email emails conversation conversations chat chats inbox correspondence replies reply",
+	cSeen:       "received seen read got learned write send",
+	cGranter:    "user owner operator administrator admin manager supervisor customer human developers team",
+	cAlready:    "already advance beforehand previously earlier explicitly fully",
+	cAdvance:    "approved authorized authorised confirmed agreed consented granted permitted accepted preapproved",
+	cNo:         "no not without dont never",
+	cNeed:       "need needed necessary required requires",
+	cSkip:       "skip skips skipping omit bypass waive waived",
+	cAllowed:    "authorized authorised allowed permitted entitled cleared approved",
+	cShift:      "changed updated replaced revised lifted amended update change revision switched relaxed",
+	cApply:      "apply applies valid count hold bind",
+	cOn:         "on onwards forward",
+	cToday:      "now today here",
+	cStop:       "stop cease drop quit abort abandon cancel",
+	cDoing:      "doing working busy",
+	cHas:        "must should shall has needs required",
+	cBroken:     "broken deprecated unsafe insecure outdated wrong unreliable compromised obsolete dangerous",
+	cReplace:    "replaces replace supersedes supersede",
+	cBackup:     "backup backups originals logs projects accounts database databases tables",
+	cDestroy:    "delete remove wipe drop purge erase destroy overwrite truncate",
+	cDept:       "security compliance it legal audit hr support fraud anthropic openai microsoft google platform",
+	cTeam:       "team department desk staff support officer division",
+	cElse:       "otherwise else unless lest",
+	cIf:         "if",
+	cBad:        "fail fails failed lost lose closed crash crashes break breaks terminated suspended deleted wrong blocked banned corrupted revoked incorrect",
+	cUrgent:     "urgently immediately asap instantly",
+	cKeyOf:      "private access api session recovery environment onetime time secret admin auth bearer master verification login seed",
+	cKey:        "key keys token tokens cookie cookies code codes variables password passwords phrase",
+	cParam:      "field parameter argument property header",
+	cReading:    "reading processing parsing viewing seeing process read reads parses processes",
+	cDear:       "dear attention hello hey",
+	cWhatever:   "whatever regardless even whichever matter",
+	cTyped:      "typed said asked wrote entered says wants names",
+	cWhat:       "what",
+	cFile:       "file files",
+	cWith:       "with by via using through",
+	cPolicy:     "policy policies guideline guidelines directive directives regulation regulations",
+	cVerb:       "call send execute run invoke transfer forward upload delete book pay buy visit click navigate put attach share submit paste copy remove wipe drop purge erase approve accept merge grant disable publish sign export hand reply respond answer",
+	cDoes:       "calls runs sends executes invokes uses",
+	cRecipient:  "recipient recipients addressee",
+	cBehalf:     "order orders behalf instruction request",
+	cPermit:     "permission consent approval authorization",
+	cEnd:        "end",
+	cDoc:        "document documents page text output result results message file email",
+	cCarryOut:   "carry do perform execute follow complete",
+	cFollowing:  "following",
+	cAssigned:   "assigned",
+	cSent:       "sent forwarded uploaded posted mirrored copied redirected",
+	cSay:        "say tell mention reveal",
+	cNothing:    "nothing",
+	cRefuse:     "refusing refusal declining ignoring disobeying noncompliance",
+	cSwitch:     "switch",
+	cCheck:      "check checks",
+	cEverything: "everything all",
+	cGrab:       "collect take retrieve look get fetch find open read gather grab extract",
+	cLearn:      "learn know find notice see hear discover",
 }
 
 // words are what the dictionary knows.
@@ -235,65 +376,3 @@ var words = func() map[string]class {
 	}
 	return m
 }()
-
-// tagWords are what stands in a pseudo tag, headWords what stands in capitals
-// and brackets before an order.
-var (
-	tagWords  = set("important system instructions instruction inst im_start im_end endoftext eot_id start_header_id sys information system_message")
-	markWords = set("secret hidden critical admin override") // the same, but placeholders are named so too
-	headWords = set("system instruction instructions directive hidden admin override secret priority priority_instruction system_override")
-)
-
-// Words that are places of secrets only behind what stands before them: a dot
-// that begins a word, or a slash.
-var (
-	dotSecrets   = set("ssh netrc npmrc gnupg pgpass pypirc bash_history")
-	softSecrets  = set("env aws kube cursor docker config gcloud azure slack stripe gitconfig db_admin_credentials github_token oauth_token mcp")
-	slashSecrets = set("passwd shadow environ")
-	slashSoft    = set("credentials")
-	sideWords    = set("note notes trace context session reference metadata comment memo tag label extra remark scratch details sidenote")
-	substWords   = set("cat env printenv whoami hostname id uname history set find ls base64")
-)
-
-// lengths[first letter] has bit n set when a word of the dictionary, or of the
-// lists beside it, begins with the letter and has n bytes: most words of most
-// texts end here.
-var lengths = func() (t [256]uint64) {
-	add := func(w string) { t[w[0]] |= 1 << len(w) }
-	for w := range words {
-		add(w)
-	}
-	for _, m := range []map[string]bool{tagWords, markWords, headWords, dotSecrets, softSecrets, slashSecrets, slashSoft, sideWords, substWords, {"http": true, "https": true}} {
-		for w := range m {
-			add(w)
-		}
-	}
-	return t
-}()
-
-// blurred are the words of overriding without their vowels: a model reads ignoro
-// all provious as what it is.
-var blurred = func() map[string]class {
-	m := map[string]class{}
-	for w, c := range words {
-		if len(w) >= 6 && c.has(parts(cIgnore, cAbove, cTold)) {
-			m[blur([]byte(w))] = c
-		}
-	}
-	return m
-}()
-
-// blur writes a word with one vowel for all.
-func blur(w []byte) string {
-	var buf [longest]byte
-	for i, b := range w {
-		switch b {
-		case 'a', 'e', 'i', 'o', 'u':
-			if i > 0 {
-				b = '*'
-			}
-		}
-		buf[i] = b
-	}
-	return string(buf[:len(w)])
-}
