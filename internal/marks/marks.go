@@ -18,24 +18,37 @@ func Space(b []byte, i int) int {
 	return i
 }
 
+// near is how far a string is read byte by byte behind a quote that is escaped.
+const near = 48
+
 // String is the index behind the string whose opening quote is at i.
 func String(b []byte, i int) int {
-	from := min(i+1, len(b))
-	for at := from; ; {
+	for at := i + 1; at < len(b); {
 		j := bytes.IndexByte(b[at:], '"')
 		if j < 0 {
-			return len(b)
+			break
 		}
-		quote := at + j
-		slashes := 0
-		for quote-1-slashes >= from && b[quote-1-slashes] == '\\' {
+		quote, slashes := at+j, 0
+		for quote-1-slashes >= at && b[quote-1-slashes] == '\\' {
 			slashes++
 		}
 		at = quote + 1
 		if slashes%2 == 0 {
 			return at
 		}
+		// Where one quote is escaped the next is near, as in JSON inside of a string.
+		for end := min(at+near, len(b)); at < end; at++ {
+			switch b[at] {
+			case '"':
+				return at + 1
+			case '\\':
+				if at++; at < len(b) && b[at] == '"' {
+					end = min(at+near, len(b))
+				}
+			}
+		}
 	}
+	return len(b)
 }
 
 // Scalar is the index behind the number, true, false or null at i.

@@ -25,6 +25,34 @@ func ExampleParts() {
 	// true
 }
 
+// Strings end where their end is, however their escapes lie to the steps of the scan.
+func TestString(t *testing.T) {
+	end := func(b []byte) int { // one byte after the other
+		for i := 1; i < len(b); i++ {
+			switch b[i] {
+			case '\\':
+				i++
+			case '"':
+				return i + 1
+			}
+		}
+		return len(b)
+	}
+	for plain := range 130 {
+		for _, c := range []string{`\\`, `\"`, `\\\"`, `\\"`, `\n`, "é", `\u0022`, `\`, ``} {
+			x := strings.Repeat("x", plain)
+			for _, s := range []string{x + c, c + x, c + x + c + x, x + c + c + x + c} {
+				b := []byte(`"` + s + `":"more"`)
+				for _, b := range [][]byte{b, b[:1+len(s)]} {
+					if got := marks.String(b, 0); got != end(b) {
+						t.Fatalf("%s ends at %d, not at %d", b, got, end(b))
+					}
+				}
+			}
+		}
+	}
+}
+
 // FuzzParts reads what is strict as the decoder does, and survives what is not.
 func FuzzParts(f *testing.F) {
 	for _, s := range []string{`{}`, `[]`, `[1,"a\\",{"b":[]},true , null]`, `{"a\u0062":"\\\"","c" : -1.5e3 ,"d":{}}`, `"x"`, `-0`, `{"a`, `[,]`, `{:}`, ` [ ] `, `[`, ``} {
