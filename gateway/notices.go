@@ -89,12 +89,7 @@ func (s *Session) receive(c *call, f mcp.Frame) {
 		s.drop("beside a notification: not clear", &f)
 		f.Rest = nil
 	}
-	if mayHoldOurs(f.Params) {
-		var err error
-		if f.Params, err = dropOurs(f.Params, 0); err != nil {
-			return
-		}
-	}
+	f.Params = dropOurs(f.Params)
 	if s.read(c, &x, &r, &f) {
 		s.passOn(c, m, f)
 	}

@@ -69,13 +69,9 @@ func (s *Session) handOver(ctx context.Context, c *call, w *recorded, r *ruling,
 		if r.way == without {
 			a.Error = a.Error.With(r.value)
 		}
-		if mayHoldOurs(a.Error.Data) {
-			failure := *a.Error
-			if failure.Data, err = dropOurs(failure.Data, 0); err != nil {
-				return a, err
-			}
-			a.Error = &failure
-		}
+		failure := *a.Error
+		failure.Data = dropOurs(failure.Data)
+		a.Error = &failure
 		return a, nil
 	}
 	a.Result = r.value
@@ -153,12 +149,7 @@ func (c *call) labelled(w *recorded, r *ruling, result jsontext.Value) (jsontext
 	if result.Kind() != '{' {
 		return nil, mcp.ErrNotObject
 	}
-	if mayHoldOurs(result) {
-		var err error
-		if result, err = dropOurs(result, 0); err != nil {
-			return nil, err
-		}
-	}
+	result = dropOurs(result)
 	if !c.labels(holds.FormResult) {
 		return result, nil
 	}
@@ -204,48 +195,14 @@ func namesUs(v []byte, q byte) bool {
 	}
 }
 
-// dropOurs takes members of our names out of every object that is called _meta,
-// at any depth: parts of a result have some of their own.
-func dropOurs(v jsontext.Value, depth int) (jsontext.Value, error) {
-	if depth > maxNesting {
-		return v, nil
+// dropOurs takes members of our names out, at any depth and wherever they stand:
+// parts of a result have a _meta of their own, and a model that reads a label
+// elsewhere takes it for ours as well. It reads what it gets once.
+func dropOurs(v jsontext.Value) jsontext.Value {
+	if !mayHoldOurs(v) {
+		return v
 	}
-	switch v.Kind() {
-	case '{':
-		var set []mcp.Member
-		for name, sub := range mcp.Members(v) {
-			n := sub
-			var err error
-			if name == "_meta" && sub.Kind() == '{' {
-				if n, err = mcp.Edit(sub, nil, mcp.IsOurMeta); err != nil {
-					return nil, err
-				}
-			} else if n, err = dropOurs(sub, depth+1); err != nil {
-				return nil, err
-			}
-			if !bytes.Equal(n, sub) {
-				set = append(set, mcp.Member{Name: name, Value: n})
-			}
-		}
-		if len(set) > 0 {
-			return mcp.Edit(v, set, nil)
-		}
-	case '[':
-		var parts []jsontext.Value
-		changed := false
-		for sub := range mcp.Elements(v) {
-			n, err := dropOurs(sub, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			changed = changed || !bytes.Equal(n, sub)
-			parts = append(parts, n)
-		}
-		if changed {
-			return mcp.Array(parts...), nil
-		}
-	}
-	return v, nil
+	return mcp.Without(v, mcp.IsOurMeta)
 }
 
 // remember keeps what a result links or embeds, since the agent may read that

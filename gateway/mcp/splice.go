@@ -148,13 +148,14 @@ func Edit(object jsontext.Value, set []Member, drop func(name string) bool) (jso
 	}
 	out := append(make([]byte, 0, size), '{')
 	placed := make([]bool, len(set)) // what stood in the object
+	f := newFinder(set)
 	for {
 		s, ok := w.next()
 		if !ok {
 			break
 		}
 		name := w.name(s)
-		i := indexMember(set, name)
+		i := f.index(name)
 		if i < 0 && drop != nil && drop(name) {
 			continue
 		}
@@ -182,8 +183,37 @@ func Edit(object jsontext.Value, set []Member, drop func(name string) bool) (jso
 	return append(out, '}'), nil
 }
 
-func indexMember(set []Member, name string) int {
+// A finder finds members of a set by name: many of them without a search through
+// all, since both sets and objects are as long as an upstream makes them.
+type finder struct {
+	set []Member
+	by  map[string]int // nil: the set is small
+}
+
+const fewMembers = 8
+
+func newFinder(set []Member) finder {
+	f := finder{set: set}
+	if len(set) <= fewMembers {
+		return f
+	}
+	f.by = make(map[string]int, len(set))
 	for i, m := range set {
+		if _, ok := f.by[m.Name]; !ok { // the first of a name
+			f.by[m.Name] = i
+		}
+	}
+	return f
+}
+
+func (f *finder) index(name string) int {
+	if f.by != nil {
+		if i, ok := f.by[name]; ok {
+			return i
+		}
+		return -1
+	}
+	for i, m := range f.set {
 		if m.Name == name {
 			return i
 		}
