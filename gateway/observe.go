@@ -178,13 +178,14 @@ func (s *Session) answered(c *call, w *recorded, x *sent, r *ruling) (red bool) 
 	if !s.observes(c) {
 		return false
 	}
-	d := s.declares(&w.item)
-	signs, sure := s.signs(d, w, x, r)
+	d, a := s.declares(&w.item), answerOf(x.raw)
+	a.failed = a.failed || x.form == holds.FormError
+	signs, sure := s.signs(d, w, x, &a, r)
 	s.mu.Lock()
 	for _, sign := range signs {
 		c.trace.see(sign, observe.Own)
 	}
-	c.trace.good = sure && x.form == holds.FormResult && !failed(x.raw) && r.way == passed && r.verdict == quarantine.Clear &&
+	c.trace.good = sure && !a.failed && r.way == passed && r.verdict == quarantine.Clear &&
 		w.d.Would().Verb() != policy.Deny // what only the profile watch let through says nothing for a tool
 	e := s.observation(c, w)
 	_, bad := observe.Account{}.Add(e.o).Worst()
@@ -216,8 +217,8 @@ func (r ruling) bar(watch bool) ruling {
 
 // signs are those of an answer, and whether all of it could be held against the
 // declaration.
-func (s *Session) signs(d *observe.Declaration, w *recorded, x *sent, r *ruling) (out []observe.Sign, sure bool) {
-	if x.form == holds.FormError || failed(x.raw) {
+func (s *Session) signs(d *observe.Declaration, w *recorded, x *sent, a *answer, r *ruling) (out []observe.Sign, sure bool) {
+	if a.failed {
 		switch s.toolsOwn(w, x, r.verdict) {
 		case quarantine.Hostile:
 			return []observe.Sign{observe.ErrorOrders}, true
@@ -226,19 +227,18 @@ func (s *Session) signs(d *observe.Declaration, w *recorded, x *sent, r *ruling)
 		}
 		return nil, true
 	}
-	if asks(x.raw) {
+	if a.asks {
 		return nil, false // a round of questions is no answer yet
 	}
-	structured, there := mcp.Get(x.raw, "structuredContent")
 	sure = true
 	switch {
 	case d.Output == nil:
-	case !there:
+	case a.structured == nil:
 		out = append(out, observe.OutputMissing)
 	default:
 		sh, err := s.g.forms.Of(d.Output)
 		if err == nil {
-			err = sh.Check(structured)
+			err = sh.Check(a.structured)
 		}
 		if errors.Is(err, shape.ErrUnfit) {
 			out = append(out, observe.OutputUnfit)
@@ -246,25 +246,41 @@ func (s *Session) signs(d *observe.Declaration, w *recorded, x *sent, r *ruling)
 			sure = false // of which nothing can be said
 		}
 	}
-	back := observe.Returned{Arguments: w.p.arguments(), Structured: structured, Embedded: embedded(x.raw), Place: s.g.place.Origin.String(),
+	back := observe.Returned{Arguments: w.p.arguments(), Structured: a.structured, Embedded: embedded(a.content), Place: s.g.place.Origin.String(),
 		Known:  func(uri string) bool { e, err := s.keeper.Readable(stopped, uri); return err == nil || e.Kind != "" },
 		Secret: slices.ContainsFunc(r.report.Findings, func(f quarantine.Finding) bool { return f.Category == quarantine.SecretValue })}
 	return append(out, d.Unasked(&back)...), sure
 }
 
-// failed tells whether a result says that the call failed.
-func failed(result jsontext.Value) bool {
-	v, _ := mcp.Get(result, "isError")
-	return v.Kind() == 't'
+// An answer is what the members of a result say of it, which is large, so that it is
+// gone through once.
+type answer struct {
+	failed     bool // it says so
+	asks       bool // it holds questions
+	structured jsontext.Value
+	content    jsontext.Value
 }
 
-// embedded are the URIs of the resources in a result.
-func embedded(result jsontext.Value) (out []string) {
-	parts, ok := mcp.Get(result, "content")
-	if !ok {
-		return nil
+func answerOf(result jsontext.Value) (a answer) {
+	for name, v := range mcp.Members(result) {
+		switch name {
+		case "isError":
+			a.failed = v.Kind() == 't'
+		case "resultType":
+			t, _ := mcp.String(v)
+			a.asks = t == mcp.ResultInputRequired
+		case "structuredContent":
+			a.structured = v
+		case "content":
+			a.content = v
+		}
 	}
-	for part := range mcp.Elements(parts) {
+	return a
+}
+
+// embedded are the URIs of the resources in the content of a result.
+func embedded(content jsontext.Value) (out []string) {
+	for part := range mcp.Elements(content) {
 		if t, _ := mcp.GetString(part, "type"); t != "resource" {
 			continue
 		}

@@ -157,15 +157,7 @@ func run(calls, rounds int) error {
 	}
 	defer stale.stop()
 	ways := []*way{{name: "direct", url: up.first}}
-	for _, g := range []struct {
-		name, url, more string
-		fresh           bool
-	}{
-		{"gateway", up.first, "", false},
-		{"gateway, no two texts the same", up.first, "", true},
-		{"gateway, list before each call", up.first, "gateway: {freshness: 0s}\n", false},
-		{"gateway, upstream's ttlMs is 0", stale.first, "", false},
-	} {
+	for _, g := range setups(up.first, stale.first) {
 		p, url, err := gateway(bin, dir, strings.Map(letters, g.name), g.url, g.more)
 		if err != nil {
 			return err
@@ -184,6 +176,23 @@ func run(calls, rounds int) error {
 	}
 	report(os.Stdout, ways)
 	return memory(bin, dir, self)
+}
+
+// A setup is a gateway that is measured.
+type setup struct {
+	name, url, more string
+	fresh           bool
+}
+
+// setups are gateways before a server whose lists are good for a minute, and before
+// one whose lists never are.
+func setups(up, stale string) []setup {
+	return []setup{
+		{"gateway", up, "", false},
+		{"gateway, no two texts the same", up, "", true},
+		{"gateway, list before each call", up, "gateway: {freshness: 0s}\n", false},
+		{"gateway, upstream's ttlMs is 0", stale, "", false},
+	}
 }
 
 // letters makes a file's name.
