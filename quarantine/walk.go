@@ -15,6 +15,7 @@ type walker struct {
 	doc      string // all of the text that is taken apart: specimens are parts of it
 	out      []Specimen
 	path     []byte
+	left     *int            // bytes of paths and texts that the document may still cost
 	seen     map[string]bool // member names met before, in what is returned: rows repeat them
 	returned bool            // of a call, not of an item
 	level    int             // of strings that we are inside of
@@ -30,6 +31,8 @@ type walker struct {
 // document walks through all of a JSON text, which is one value.
 func (w *walker) document(raw []byte, p *place) error {
 	w.doc = string(raw)
+	left := perByte*len(raw) + alone
+	w.left = &left
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw))
 	if err := w.value(d, p, 0); err != nil {
 		if err == ErrTooDeep || err == ErrTooMany {
@@ -87,6 +90,7 @@ func (w *walker) readString(d *jsontext.Decoder) (string, Span, error) {
 }
 
 func (w *walker) array(d *jsontext.Decoder, p *place, depth int) error {
+	outer := w.enter()
 	at := len(w.path)
 	for i := 0; d.PeekKind() != ']'; i++ {
 		w.path = append(w.path[:at], '[')
@@ -96,12 +100,13 @@ func (w *walker) array(d *jsontext.Decoder, p *place, depth int) error {
 			return err
 		}
 	}
-	w.path = w.path[:at]
+	w.leave(outer, at)
 	_, err := d.ReadToken()
 	return err
 }
 
 func (w *walker) object(d *jsontext.Decoder, p *place, depth int) error {
+	outer := w.enter()
 	at := len(w.path)
 	for d.PeekKind() == '"' {
 		name, where, err := w.readString(d)
@@ -126,7 +131,7 @@ func (w *walker) object(d *jsontext.Decoder, p *place, depth int) error {
 			return err
 		}
 	}
-	w.path = w.path[:at]
+	w.leave(outer, at)
 	_, err := d.ReadToken()
 	return err
 }
@@ -190,7 +195,7 @@ func (w *walker) json(p *place, s string, at Span) error {
 // inside is a walker for what is inside of a string of this one.
 func (w *walker) inside(p *place, at Span, what string) *walker {
 	sub := &walker{
-		out: w.out, path: append(w.path, what...), returned: w.returned, level: w.level + 1,
+		out: w.out, path: append(w.path, what...), left: w.left, returned: w.returned, level: w.level + 1,
 		token: w.token, form: w.form, within: w.within, opaque: w.opaque,
 	}
 	switch w.level {
@@ -244,6 +249,9 @@ func (w *walker) add(p *place, s string, at Span, name bool) error {
 	if len(w.out) >= MaxSpecimens {
 		return ErrTooMany
 	}
+	if err := w.spend(s); err != nil {
+		return err
+	}
 	x := Specimen{Path: string(w.path), Kind: p.text, Text: s, Name: name, Token: at, Form: p.form}
 	if name {
 		x.Kind, x.Form = p.names, FormText
@@ -271,33 +279,3 @@ const (
 	fewSpecimens = 32
 	maxAhead     = 1 << 12
 )
-
-// maxPlain is the longest name that is shown in a path as it is.
-const maxPlain = 64
-
-// plainName tells whether a name is a plain short word.
-func plainName(name string) bool {
-	plain := name != "" && len(name) <= maxPlain
-	for i := 0; plain && i < len(name); i++ {
-		c := name[i]
-		plain = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_$-/:@+", c) >= 0
-	}
-	return plain
-}
-
-// appendMember appends a member's name to a path. Paths are shown to people:
-// what is not a plain short word is quoted, in ASCII, and cut.
-func appendMember(path []byte, name string) []byte {
-	if plainName(name) {
-		if len(path) > 0 {
-			path = append(path, '.')
-		}
-		return append(path, name...)
-	}
-	if len(name) > maxPlain {
-		name = strings.ToValidUTF8(name[:maxPlain], "") + "…"
-	}
-	path = append(path, '[')
-	path = strconv.AppendQuoteToASCII(path, name)
-	return append(path, ']')
-}

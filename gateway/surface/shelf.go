@@ -31,6 +31,7 @@ type judgement struct {
 type Shelf struct {
 	mu       sync.Mutex // owns the maps
 	half     int
+	cost     int // of new, in verdicts and findings: those who write items choose how many
 	new, old map[verdictKey]judgement
 }
 
@@ -54,8 +55,18 @@ func (s *Shelf) get(k verdictKey) (judgement, bool) {
 }
 
 func (s *Shelf) put(k verdictKey, j judgement) {
-	if len(s.new) >= s.half {
-		s.old, s.new = s.new, map[verdictKey]judgement{}
+	n := 1 + len(j.findings)
+	for _, of := range j.by {
+		n += len(of)
+	}
+	if n > s.half && n > 1 {
+		return
+	}
+	if s.cost+n > s.half {
+		s.old, s.new, s.cost = s.new, map[verdictKey]judgement{}, 0
+	}
+	if _, ok := s.new[k]; !ok {
+		s.cost += n
 	}
 	s.new[k] = j
 }
@@ -135,6 +146,9 @@ func (k *Keeper) judgeJoined(ctx context.Context, items []gate.Judged, b *gate.B
 	return out
 }
 
+// maxJoined bounds the paths and texts, in bytes, that are judged together.
+const maxJoined = 64 << 20
+
 // A part is an item's stretch of the specimens of a whole surface.
 type part struct {
 	key    gate.Key
@@ -145,6 +159,7 @@ type part struct {
 func (k *Keeper) joinedVerdict(ctx context.Context, key verdictKey, items []gate.Judged, shown func(*gate.Judged) bool) judgement {
 	var set []quarantine.Specimen
 	var parts []part // of each specimen
+	room := maxJoined
 	for i := range items {
 		it := &items[i]
 		if !shown(it) {
@@ -154,9 +169,13 @@ func (k *Keeper) joinedVerdict(ctx context.Context, key verdictKey, items []gate
 		if err != nil {
 			continue // withheld by judge
 		}
-		p := part{it.Key, len(set), len(it.Kind) + len(it.Name) + len("[].")}
+		before := string(it.Kind) + "[" + quarantine.ShortPath(it.Name) + "]." // a name may be as long as a list, and stands before each of its texts
+		p := part{it.Key, len(set), len(before)}
 		for _, s := range of {
-			s.Path = string(it.Kind) + "[" + it.Name + "]." + s.Path
+			if room -= len(before) + len(s.Path) + len(s.Text); room < 0 {
+				return judgement{verdict: quarantine.Suspect, partial: true}
+			}
+			s.Path = before + s.Path
 			set, parts = append(set, s), append(parts, p)
 		}
 	}

@@ -199,6 +199,12 @@ func (w *Warden) Inspect(ctx context.Context, b quarantine.Batch) quarantine.Rep
 	if len(b.Specimens) == 0 {
 		return quarantine.Report{Verdict: quarantine.Clear, Engine: name}
 	}
+	if !wire.Fits(b) { // first of all: what is too large is not even read
+		w.partial.Add(1)
+		r := failed(&b, quarantine.Unreadable)
+		r.Engine = name
+		return r
+	}
 	key := keyOf(name, &b)
 	if r, ok := w.cache.get(key); ok {
 		w.cached.Add(1)
@@ -219,8 +225,6 @@ func (w *Warden) judge(ctx context.Context, b quarantine.Batch, asks bool) quara
 	switch {
 	case ctx.Err() != nil:
 		return failed(&b, quarantine.Late)
-	case !wire.Fits(b):
-		return failed(&b, quarantine.Unreadable)
 	case w.pool != nil:
 		return w.send(ctx, b, asks)
 	}

@@ -477,3 +477,21 @@ func TestCategoriesAreComplete(t *testing.T) {
 		t.Errorf("%d categories, %d are known", n, len(categories))
 	}
 }
+
+// TestTooMuchIsNotRead: a batch that cannot be sent costs nothing, wherever its
+// bytes are.
+func TestTooMuchIsNotRead(t *testing.T) {
+	w := warden(t, Options{Mode: Off})
+	long := strings.Repeat("x", 1<<20)
+	b := quarantine.Batch{Specimens: make([]quarantine.Specimen, 1000)}
+	for i := range b.Specimens {
+		b.Specimens[i] = quarantine.Specimen{Path: long, Kind: quarantine.KindResult, Text: "a"}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	late(t, w.Inspect(bg, b), quarantine.Unreadable)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+		t.Errorf("took %d MiB", took>>20)
+	}
+}
