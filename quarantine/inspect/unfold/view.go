@@ -79,7 +79,7 @@ func (b *builder) copy(s string, orig int) {
 	}
 	n := int32(len(b.buf))
 	if k := len(b.steps); k == 0 || b.steps[k-1].size > 0 || b.steps[k-1].orig-b.steps[k-1].at != int32(orig)-n {
-		b.steps = append(b.steps, step{at: n, orig: int32(orig)})
+		b.step(step{at: n, orig: int32(orig)}, orig+len(s))
 	}
 	b.buf = append(b.buf, s...)
 }
@@ -89,8 +89,27 @@ func (b *builder) put(s string, from, to int) {
 	if s == "" {
 		return
 	}
-	b.steps = append(b.steps, step{int32(len(b.buf)), int32(from), int32(to - from)})
+	b.step(step{int32(len(b.buf)), int32(from), int32(to - from)}, to)
 	b.buf = append(b.buf, s...)
+}
+
+// mostSteps is how many steps a view has: of a text that is all disguise, the
+// rest comes out of one place.
+const mostSteps = 1 << 20
+
+// step adds a step for the parent's bytes up to end.
+func (b *builder) step(s step, end int) {
+	if len(b.steps) < mostSteps {
+		b.steps = append(b.steps, s)
+		return
+	}
+	last := &b.steps[len(b.steps)-1]
+	until := last.orig + last.size
+	if last.size == 0 {
+		until = last.orig + int32(len(b.buf)) - last.at
+	}
+	last.orig = min(last.orig, s.orig)
+	last.size = max(until, int32(end)) - last.orig
 }
 
 // last is the byte that was added last, or a blank.
