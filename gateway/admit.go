@@ -32,6 +32,7 @@ type Gateway struct {
 
 	declared declarations // by tools, of their conduct
 	kept     leftovers
+	streams  streams          // of messages, by run
 	swept    map[string]swept // by run; the sweep's own
 
 	base     context.Context // ends with Close

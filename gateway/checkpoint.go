@@ -58,14 +58,19 @@ var wayWords = [...]string{loose: "not enforced", released: "released", without:
 // A ruling is the way of something sent, and why.
 type ruling struct {
 	way     way
-	would   way                // of what is loose: what would have become of it
-	value   jsontext.Value     // what the agent may have; what was sent itself, unless that was changed
-	verdict quarantine.Verdict // of what was sent
+	would   way                   // of what is loose: what would have become of it
+	value   jsontext.Value        // what the agent may have; what was sent itself, unless that was changed
+	set     []quarantine.Specimen // of that value
+	verdict quarantine.Verdict    // of what was sent
 	report  quarantine.Report
 	marker  string // of what is marked
 	unread  bool   // it could not be taken apart
 	barred  bool   // whatever it says
 }
+
+// said tells whether what the agent gets is what it heard from the upstream: what is
+// let through although it is not clear is not judged again with all that follows.
+func (r *ruling) said() bool { return r.way == passed || r.way == without }
 
 // word says in an entry what was done, empty for what is clear.
 func (r *ruling) word() string { return wayWords[r.way] }
@@ -92,11 +97,10 @@ func (s *Session) rule(ctx context.Context, c *call, x sent) ruling {
 	ctx, cancel := context.WithTimeout(ctx, s.g.o.Limits.Inspect)
 	defer cancel()
 	j := s.inspect(ctx, c, &x)
-	r := ruling{value: x.raw, verdict: j.verdict, report: j.report, unread: j.err != nil, barred: s.barred(c)}
+	r := ruling{value: x.raw, set: j.set, verdict: j.verdict, report: j.report, unread: j.err != nil, barred: s.barred(c)}
 	switch {
 	case j.verdict == quarantine.Clear && !r.barred:
 		r.way = passed
-		x.stream.said(j.set)
 	case s.watches():
 		r.way = loose
 		if !r.barred && !j.whole() && s.results(c) != policy.Hold {
@@ -232,8 +236,7 @@ func (s *Session) cutOut(ctx context.Context, c *call, r *ruling, x sent, j judg
 		}
 		x.raw = v
 		if j = s.inspect(ctx, c, &x); j.verdict == quarantine.Clear {
-			r.way, r.value = without, v
-			x.stream.said(j.set)
+			r.way, r.value, r.set = without, v, j.set
 			return
 		}
 		if j.whole() {

@@ -64,7 +64,7 @@ func (s *Session) receive(c *call, f mcp.Frame) {
 		return // ends here
 	}
 	defer s.stream.turn()()
-	x := sent{form: holds.FormMessage, method: f.Method, raw: f.Params, stream: &s.stream}
+	x := sent{form: holds.FormMessage, method: f.Method, raw: f.Params, stream: s.stream}
 	r := s.rule(s.ctx, c, x)
 	if r.way != passed && r.way != released {
 		reason := "notification: "
@@ -90,80 +90,86 @@ func (s *Session) receive(c *call, f mcp.Frame) {
 		f.Rest = nil
 	}
 	f.Params = dropOurs(f.Params)
-	if s.read(c, &x, &r, &f) {
-		s.passOn(c, m, f)
+	if s.read(c, &x, &r, &f) && s.passOn(c, m, f) && r.said() {
+		s.stream.said(r.set)
 	}
 }
 
 // passOn passes a notification on, to the request that it belongs to or to the
-// session.
-func (s *Session) passOn(c *call, m *mcp.Method, f mcp.Frame) {
+// session, and tells whether anybody is there to hear it.
+func (s *Session) passOn(c *call, m *mcp.Method, f mcp.Frame) bool {
 	switch m.Name {
 	case "notifications/progress":
 		if c == nil {
 			if c = s.caller(f); c == nil {
 				s.drop("notification: no such request", &f)
-				return
+				return false
 			}
 		}
+		if !c.progresses(f) { // nobody waits for it by that name: a client reads it to nobody
+			s.drop("notification: no such request", &f)
+			return false
+		}
 		if c.ourToken != nil {
-			t, _ := mcp.Get(f.Params, "progressToken")
-			if !bytes.Equal(t, c.ourToken) {
-				s.drop("notification: no such request", &f)
-				return
-			}
 			p, err := mcp.Edit(f.Params, []mcp.Member{{Name: "progressToken", Value: c.token}}, nil)
 			if err != nil {
-				return
+				return false
 			}
 			f.Params = p
 		}
 	case "notifications/resources/updated":
-		s.updated(c, f)
-		return
+		return s.updated(c, f)
 	}
 	switch {
 	case c != nil:
 		c.peer.Notify(f)
+		return true
 	case s.own != nil:
-		s.tell(f)
-	default:
-		s.drop("notification: for nobody", &f)
+		return s.tell(f)
 	}
+	s.drop("notification: for nobody", &f)
+	return false
 }
 
 // caller is the open request whose progress token the notification names.
 func (s *Session) caller(f mcp.Frame) *call {
-	t, ok := mcp.Get(f.Params, "progressToken")
-	if !ok {
-		return nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.calls {
-		if c.sent && (c.ourToken != nil && bytes.Equal(c.ourToken, t) || c.ourToken == nil && c.token != nil && bytes.Equal(c.token, t)) {
+		if c.sent && c.progresses(f) {
 			return c
 		}
 	}
 	return nil
 }
 
+// progresses tells whether a notification names the request's progress token, as the
+// upstream has it.
+func (c *call) progresses(f mcp.Frame) bool {
+	token := c.ourToken
+	if token == nil {
+		token = c.token
+	}
+	t, ok := mcp.Get(f.Params, "progressToken")
+	return ok && token != nil && bytes.Equal(t, token)
+}
+
 // updated passes the news of a resource on to whoever subscribed to it, or to
 // something above it.
-func (s *Session) updated(c *call, f mcp.Frame) {
+func (s *Session) updated(c *call, f mcp.Frame) bool {
 	uri, ok := mcp.GetString(f.Params, "uri")
 	if !ok {
-		return
+		return false
 	}
 	if s.own == nil {
 		if c != nil && c.f.Method == methodListen {
 			l := listener{c: c}
 			f.Params = l.stamp(f.Params)
 			c.peer.Notify(f)
-			return
+			return true
 		}
 		s.drop("notification: not subscribed", &f)
-		return
+		return false
 	}
 	s.mu.Lock()
 	wanted := false
@@ -173,21 +179,22 @@ func (s *Session) updated(c *call, f mcp.Frame) {
 	s.mu.Unlock()
 	if !wanted {
 		s.drop("notification: not subscribed", &f)
-		return
+		return false
 	}
-	s.tell(f)
+	return s.tell(f)
 }
 
 // tell sends a notification outside of requests. Before the agent has said
 // anything there is nothing that it could know better: what comes then, before it
 // even knows that its session is there, is not sent.
-func (s *Session) tell(f mcp.Frame) {
+func (s *Session) tell(f mcp.Frame) bool {
 	s.mu.Lock()
 	spoken := s.spoken
 	s.mu.Unlock()
 	if spoken {
 		s.own.Notify(f)
 	}
+	return spoken
 }
 
 func (s *Session) spoke() {

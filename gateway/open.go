@@ -104,11 +104,13 @@ func (g *Gateway) open(ctx context.Context, who Agent, hello mcp.Hello, own Peer
 		return nil, err
 	}
 	defer g.work.Done()
+	s.stream = g.streams.enter(&who)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(g.base, cancel)()
 	if err := s.connect(ctx); err != nil {
 		s.end()
+		g.streams.leave(&who)
 		s.tally.less()
 		return nil, err
 	}

@@ -45,6 +45,22 @@ func (s *Session) question(ctx context.Context, c *call, outside bool, f mcp.Fra
 		return mcp.Fail(f.ID, mcp.CodeInvalidRequest, "too many questions are open", nil)
 	}
 	defer s.asked()
+	t, refused := s.admitQuestion(ctx, c, detail, &f)
+	if refused != nil {
+		return *refused
+	}
+	return s.answerQuestion(ctx, c, t, f)
+}
+
+// admitQuestion judges a question together with what was asked and said before,
+// brings it to what may be asked, and has it recorded; or says why it is not asked.
+// Nobody waits for the agent's answer here: others are judged meanwhile.
+func (s *Session) admitQuestion(ctx context.Context, c *call, detail string, f *mcp.Frame) (t decisions.Ticket, refused *mcp.Frame) {
+	fail := func(code int64, text string) *mcp.Frame {
+		a := mcp.Fail(f.ID, code, text, nil)
+		return &a
+	}
+	defer s.stream.turn()()
 	q := s.judgeQuestion(ctx, c, f.Method, f.Params)
 	e := s.questionEntry(c, f.Method, detail, &q)
 	if e.Outcome != "" {
@@ -52,12 +68,12 @@ func (s *Session) question(ctx context.Context, c *call, outside bool, f mcp.Fra
 			e.Hold = s.keepQuestion(c, &q)
 			s.recordQuestion(&e, f.Params)
 		}
-		return mcp.Fail(f.ID, mcp.CodeInvalidRequest, "the question was not passed on", nil)
+		return t, fail(mcp.CodeInvalidRequest, "the question was not passed on")
 	}
 	e.Hold = s.keepQuestion(c, &q)
 	t, err := s.g.o.Record.Decided(ctx, &e, q.value, false)
 	if err != nil {
-		return mcp.Fail(f.ID, mcp.CodeInternal, "the question could not be recorded", nil)
+		return t, fail(mcp.CodeInternal, "the question could not be recorded")
 	}
 	if err := s.delivered(c, &q.sent, &q.ruling); err != nil {
 		o := s.entry(registry.EntryOutcome)
@@ -65,12 +81,15 @@ func (s *Session) question(ctx context.Context, c *call, outside bool, f mcp.Fra
 		if err := s.g.o.Record.Finished(t, &o, nil); err != nil {
 			s.g.o.Log.Error("an outcome could not be recorded", "cause", err)
 		}
-		return mcp.Fail(f.ID, mcp.CodeInternal, "the question could not be recorded", nil)
+		return t, fail(mcp.CodeInternal, "the question could not be recorded")
 	}
 	if f.Params = q.value; len(f.Rest) > 0 && !s.watches() && !s.harmless(ctx, f.Rest) {
 		f.Rest = nil
 	}
-	return s.answerQuestion(ctx, c, t, f)
+	if q.said() {
+		s.stream.said(q.set)
+	}
+	return t, nil
 }
 
 // claims tells whether the agent said that it can be asked this.
@@ -135,7 +154,7 @@ type query struct {
 // The rest of what the agent knows is not the upstream's to ask for:
 // includeContext becomes none.
 func (s *Session) judgeQuestion(ctx context.Context, c *call, method string, params jsontext.Value) query {
-	q := query{sent: sent{form: holds.FormMessage, method: method, raw: params}, reason: policy.UpstreamInvalid}
+	q := query{sent: sent{form: holds.FormMessage, method: method, raw: params, stream: s.stream}, reason: policy.UpstreamInvalid}
 	if v, ok := mcp.Get(params, "includeContext"); ok && v.Kind() != 'n' {
 		if t, _ := mcp.String(v); t != "none" {
 			n, err := mcp.Edit(params, []mcp.Member{{Name: "includeContext", Value: mcp.Quote("none")}}, nil)
@@ -229,8 +248,15 @@ func (s *Session) answerQuestion(ctx context.Context, c *call, t decisions.Ticke
 }
 
 // inputs judges the questions of an input_required result. One that may not be
-// asked holds all of them, since the upstream waits for all.
-func (s *Session) inputs(ctx context.Context, c *call, asked jsontext.Value) (jsontext.Value, error) {
+// asked holds all of them, since the upstream waits for all, and none of them was said.
+func (s *Session) inputs(ctx context.Context, c *call, asked jsontext.Value) (_ jsontext.Value, err error) {
+	defer s.stream.turn()()
+	before := s.stream.heard
+	defer func() {
+		if err != nil {
+			s.stream.heard = before
+		}
+	}()
 	var set []mcp.Member
 	n := 0
 	for id, q := range mcp.Members(asked) {
@@ -255,6 +281,9 @@ func (s *Session) inputs(ctx context.Context, c *call, asked jsontext.Value) (js
 		judged := asked.value
 		if _, err := s.g.o.Record.Decided(ctx, &e, judged, false); err != nil || refused {
 			return nil, errAsked
+		}
+		if asked.said() {
+			s.stream.said(asked.set)
 		}
 		if !bytes.Equal(judged, params) {
 			edited, err := mcp.Edit(q, []mcp.Member{{Name: "params", Value: judged}}, nil)

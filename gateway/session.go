@@ -29,7 +29,7 @@ type Session struct {
 	link   Link
 	keeper *surface.Keeper
 	hi     mcp.Welcome
-	stream stream // of messages
+	stream *stream // of messages to this run
 
 	residue residue
 
@@ -156,6 +156,7 @@ func (s *Session) Close() error {
 		s.keeper.Close()
 		s.work.Wait()
 		s.settleAll()
+		s.g.streams.leave(&s.who)
 		s.g.forget(s)
 	})
 	return err
