@@ -3,7 +3,6 @@ package warden
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"slices"
 	"sync"
 
 	"github.com/pratique-dev/pratique/quarantine"
@@ -42,13 +41,40 @@ func part(p []byte, s string) []byte {
 	return append(binary.AppendUvarint(p, uint64(len(s))), s...)
 }
 
+// A kept is a verdict without what the batch itself says: who writes texts does
+// not choose what is kept of them. The key has the paths in it, so that they are
+// the same in each batch that finds it.
+type kept struct {
+	verdict quarantine.Verdict
+	found   []keptFinding
+}
+
+type keptFinding struct {
+	category quarantine.Category // one of our own words: see check
+	verdict  quarantine.Verdict
+	whole    bool // about the whole batch
+	at       int
+	span     quarantine.Span
+}
+
+// Bounds of what is kept, in bytes.
+const (
+	maxKept    = 16 << 20
+	keptReport = 64 << 10
+	sizeFound  = 48                      // of a keptFinding
+	sizeKept   = 2 * (sha256.Size + 4*8) // of a key and a kept, in a map that is half empty
+)
+
+func (k *kept) size() int { return sizeKept + len(k.found)*sizeFound }
+
 // A cache keeps whole verdicts; late, failed and partial ones never come here. It
 // holds two generations of at most half its size each, so that what is in use
 // stays.
 type cache struct {
-	mu       sync.Mutex // owns the maps
-	half     int        // 0: nothing is kept
-	new, old map[cacheKey]quarantine.Report
+	mu       sync.Mutex // owns what follows
+	half     int        // verdicts; 0: nothing is kept
+	bytes    int        // of new
+	new, old map[cacheKey]kept
 }
 
 func newCache(size int) *cache {
@@ -58,36 +84,60 @@ func newCache(size int) *cache {
 	case size < 0:
 		return &cache{}
 	}
-	return &cache{half: max(1, size/2), new: map[cacheKey]quarantine.Report{}}
+	return &cache{half: max(1, size/2), new: map[cacheKey]kept{}}
 }
 
-// get gives a report whose findings nobody shares.
-func (c *cache) get(k cacheKey) (quarantine.Report, bool) {
+// get gives the report on a batch of this key.
+func (c *cache) get(k cacheKey, b *quarantine.Batch) (r quarantine.Report, ok bool) {
 	c.mu.Lock()
-	r, ok := c.new[k]
+	x, ok := c.new[k]
 	if !ok {
-		if r, ok = c.old[k]; ok {
-			c.keep(k, r)
+		if x, ok = c.old[k]; ok {
+			c.keep(k, x)
 		}
 	}
 	c.mu.Unlock()
-	r.Findings = slices.Clone(r.Findings)
+	r.Verdict = x.verdict
+	if len(x.found) > 0 {
+		r.Findings = make([]quarantine.Finding, len(x.found))
+	}
+	for i := range x.found {
+		f := &x.found[i]
+		r.Findings[i] = quarantine.Finding{Category: f.category, Verdict: f.verdict, At: f.at, Span: f.span}
+		if !f.whole {
+			r.Findings[i].Path = b.Specimens[f.at].Path
+		}
+	}
 	return r, ok
 }
 
-func (c *cache) put(k cacheKey, r quarantine.Report) {
-	r.Findings = slices.Clone(r.Findings)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.keep(k, r)
-}
-
-func (c *cache) keep(k cacheKey, r quarantine.Report) {
+func (c *cache) put(k cacheKey, r *quarantine.Report) {
 	if c.half == 0 {
 		return
 	}
-	if len(c.new) >= c.half {
-		c.old, c.new = c.new, map[cacheKey]quarantine.Report{}
+	x := kept{verdict: r.Verdict}
+	if len(r.Findings) > 0 {
+		x.found = make([]keptFinding, len(r.Findings))
 	}
-	c.new[k] = r
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		x.found[i] = keptFinding{f.Category, f.Verdict, f.Path == "", f.At, f.Span}
+	}
+	if x.size() > keptReport {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep(k, x)
+}
+
+func (c *cache) keep(k cacheKey, x kept) {
+	if _, ok := c.new[k]; ok {
+		return
+	}
+	if len(c.new) >= c.half || c.bytes+x.size() > maxKept/2 {
+		c.old, c.new, c.bytes = c.new, map[cacheKey]kept{}, 0
+	}
+	c.new[k] = x
+	c.bytes += x.size()
 }

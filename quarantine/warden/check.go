@@ -12,13 +12,20 @@ var (
 )
 
 // categories is the closed set: what is not in it is no word of an engine, and
-// reaches no operator.
-var categories = map[quarantine.Category]bool{
-	quarantine.Invisible: true, quarantine.Lookalike: true, quarantine.Control: true, quarantine.Hidden: true, quarantine.Encoded: true,
-	quarantine.Prose: true, quarantine.Padding: true, quarantine.Reference: true, quarantine.SideParameter: true, quarantine.OtherTool: true,
-	quarantine.TwinName: true, quarantine.Contradiction: true, quarantine.Overreach: true, quarantine.Tracking: true, quarantine.SecretValue: true,
-	quarantine.Override: true, quarantine.Secrets: true, quarantine.Learned: true, quarantine.Opinion: true,
-	quarantine.Unreadable: true, quarantine.Late: true,
+// reaches no operator. A word that a child sent is replaced by ours, since it is a
+// part of all that the child sent, which would stay with it.
+var categories = map[quarantine.Category]quarantine.Category{}
+
+func init() {
+	for _, c := range []quarantine.Category{
+		quarantine.Invisible, quarantine.Lookalike, quarantine.Control, quarantine.Hidden, quarantine.Encoded,
+		quarantine.Prose, quarantine.Padding, quarantine.Reference, quarantine.SideParameter, quarantine.OtherTool,
+		quarantine.TwinName, quarantine.Contradiction, quarantine.Overreach, quarantine.Tracking, quarantine.SecretValue,
+		quarantine.Override, quarantine.Secrets, quarantine.Learned, quarantine.Opinion,
+		quarantine.Unreadable, quarantine.Late,
+	} {
+		categories[c] = c
+	}
 }
 
 // check holds what an engine says against the batch that it was asked about:
@@ -37,10 +44,12 @@ func check(r quarantine.Report, b *quarantine.Batch, ran string) (quarantine.Rep
 	}
 	out := quarantine.Report{Verdict: r.Verdict, Partial: r.Partial, Findings: make([]quarantine.Finding, 0, len(r.Findings))}
 	for _, f := range r.Findings {
-		if f.At < 0 || f.At >= len(b.Specimens) || !categories[f.Category] || f.Verdict > quarantine.Hostile ||
+		word, known := categories[f.Category]
+		if f.At < 0 || f.At >= len(b.Specimens) || !known || f.Verdict > quarantine.Hostile ||
 			f.Span.From < 0 || f.Span.To < f.Span.From || f.Span.To > len(b.Specimens[f.At].Text) {
 			return quarantine.Report{}, errGarbage
 		}
+		f.Category = word
 		if f.Path != "" {
 			f.Path = b.Specimens[f.At].Path
 		}

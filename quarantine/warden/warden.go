@@ -206,7 +206,7 @@ func (w *Warden) Inspect(ctx context.Context, b quarantine.Batch) quarantine.Rep
 		return r
 	}
 	key := keyOf(name, &b)
-	if r, ok := w.cache.get(key); ok {
+	if r, ok := w.cache.get(key, &b); ok {
 		w.cached.Add(1)
 		r.Engine = name
 		return r
@@ -216,7 +216,7 @@ func (w *Warden) Inspect(ctx context.Context, b quarantine.Batch) quarantine.Rep
 	if r.Partial {
 		w.partial.Add(1)
 	} else {
-		w.cache.put(key, r)
+		w.cache.put(key, &r)
 	}
 	return r
 }
