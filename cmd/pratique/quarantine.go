@@ -32,7 +32,7 @@ func quarantineNoun() noun {
 		},
 		{
 			name: "show", usage: "show one thing whole, and what was found in it",
-			about: "All of the text is shown, and nothing of it is obeyed: what does not print (control, invisible and bidirectional characters) is written as an escape, a backslash twice. What was found stands in ⟦category …⟧. With --raw the bytes go to standard output, which must be no terminal: those of a result as they came, an item in its canonical form.",
+			about: "All of the text is shown, and nothing of it is obeyed: what does not print (control, invisible and bidirectional characters) is written as an escape, a backslash twice. What was found stands in ⟦category …⟧. Of more than 4 MiB it is said how much is left out; texts with findings come first. With --raw the bytes go to standard output, which must be no terminal: those of a result as they came, an item in its canonical form.",
 			flags: quarantineFlags(idFlag(), &option{name: "raw", kind: toggle, usage: "the bytes, into a pipe or file"}),
 			out:   heldOutput{}, run: showQuarantine,
 		},
@@ -92,6 +92,7 @@ type heldThing struct {
 	Categories []quarantine.Category `json:"categories,omitzero"`
 	Reason     string                `json:"reason,omitzero" doc:"why the agent did not get a result or message, or not whole"`
 	Conduct    string                `json:"conduct,omitzero" doc:"what was observed of an accepted version comes to: violated, suspect"`
+	Method     string                `json:"method,omitzero" doc:"of the request that was answered, or of the message: a release is for no other"`
 	Signs      []observe.Sign        `json:"signs,omitzero" doc:"what was observed"`
 	Cut        bool                  `json:"cut,omitzero" doc:"the agent got the rest"`
 	Agent      credentials.AgentID   `json:"agent,omitzero"`
@@ -274,4 +275,3 @@ func listQuarantine(c *call) (any, error) {
 		return out, errors.Join(bad...)
 	})
 }
-

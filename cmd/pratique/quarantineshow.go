@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -23,7 +24,16 @@ type heldOutput struct {
 	Found []heldFinding `json:"found" doc:"why the verdict is what it is"`
 	Texts []heldText    `json:"texts" doc:"every text and name in it that an agent would read"`
 	Whole string        `json:"whole,omitzero" doc:"all of it, where it cannot be taken apart"`
+	Left  leftOut       `json:"left_out,omitzero" doc:"what is too much to be shown; --raw has all of it"`
 }
+
+// leftOut counts what is not shown.
+type leftOut struct {
+	Texts int   `json:"texts" doc:"texts and names, those of which a part is shown too"`
+	Bytes int64 `json:"bytes"`
+}
+
+func (l *leftOut) add(n int) { l.Texts, l.Bytes = l.Texts+1, l.Bytes+int64(n) }
 
 // heldFinding is one reason.
 type heldFinding struct {
@@ -51,7 +61,7 @@ func (o heldOutput) show(w io.Writer) {
 	if o.Loose {
 		by += " (unprotected)"
 	}
-	pairs(w, "id", o.ID, "state", o.State, "by", by, "upstream", o.Upstream, "kind", o.Kind, "name", o.Name, "version", version, "digest", o.Digest.String(),
+	pairs(w, "id", o.ID, "state", o.State, "by", by, "upstream", o.Upstream, "kind", o.Kind, "method", o.Method, "name", o.Name, "version", version, "digest", o.Digest.String(),
 		"verdict", o.Verdict, "conduct", o.Conduct, "reason", o.Reason, "cut", map[bool]string{true: "the agent got the rest"}[o.Cut], "agent", string(o.Agent), "run", o.Run, "call", o.Call,
 		"size", strconv.FormatInt(o.Size, 10), "at", moment(o.At))
 	for _, s := range o.Signs {
@@ -69,6 +79,9 @@ func (o heldOutput) show(w io.Writer) {
 	}
 	if o.Whole != "" {
 		fmt.Fprintf(w, "(all of it)\n    %s\n", o.Whole)
+	}
+	if o.Left.Texts > 0 {
+		fmt.Fprintf(w, "left out: %d bytes of %d texts; --raw has all of it\n", o.Left.Bytes, o.Left.Texts)
 	}
 	if !o.Kept {
 		fmt.Fprintln(w, "the content was too large to be kept")
@@ -110,29 +123,81 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// Bounds of what is shown, in bytes of what somebody else wrote: as an escape a
+// byte takes up to eight. Texts with findings come first.
+const (
+	shownSaid  = 4 << 10 // of what one finding is about
+	shownText  = 1 << 20 // of one text
+	shownInAll = 4 << 20
+)
+
 // wholeOf takes a thing apart for people.
 func wholeOf(t heldThing, raw []byte) heldOutput {
 	o := heldOutput{heldThing: t, Found: []heldFinding{}, Texts: []heldText{}}
 	set, err := specimensOf(t, raw)
 	if err != nil || len(set) == 0 {
-		o.Whole = visibleText(string(raw))
+		n := min(len(raw), shownInAll)
+		o.Whole, set = visibleText(string(raw[:n])), nil
+		if n < len(raw) {
+			o.Left.add(len(raw) - n)
+		}
 	}
-	at := make([][]quarantine.Finding, len(set)) // of each text
+	at := make(map[int][]quarantine.Finding) // by text
 	for _, f := range t.found {
 		i := placeOf(f, set)
 		h := heldFinding{Category: f.Category, Verdict: f.Verdict.String(), Path: baseline.Visible(f.Path), From: f.Span.From, To: f.Span.To}
 		if i >= 0 {
 			at[i] = append(at[i], f)
 			if f.Span.To > f.Span.From {
-				h.Said = visibleText(set[i].Text[f.Span.From:f.Span.To])
+				to := min(f.Span.To, f.Span.From+shownSaid)
+				if h.Said = visibleText(set[i].Text[f.Span.From:to]); to < f.Span.To {
+					h.Said += " …"
+				}
 			}
 		}
 		o.Found = append(o.Found, h)
 	}
-	for i, s := range set {
-		o.Texts = append(o.Texts, heldText{Path: baseline.Visible(s.Path), Kind: s.Kind, Text: markedText(s.Text, at[i])})
-	}
+	o.texts(set, at)
 	return o
+}
+
+// texts adds the texts that there is room for.
+func (o *heldOutput) texts(set []quarantine.Specimen, at map[int][]quarantine.Finding) {
+	room := shownInAll
+	give := func(s *quarantine.Specimen) (n int) {
+		n = min(len(s.Text), shownText, max(0, room-len(s.Path)))
+		room -= len(s.Path) + n
+		return n
+	}
+	first := make(map[int]int, len(at)) // bytes of those with findings
+	for _, i := range slices.Sorted(maps.Keys(at)) {
+		first[i] = give(&set[i])
+	}
+	for i := range set {
+		s := &set[i]
+		n, ok := first[i]
+		if !ok {
+			n = give(s)
+		}
+		if n < len(s.Text) {
+			o.Left.add(len(s.Text) - n)
+		}
+		if n > 0 {
+			o.Texts = append(o.Texts, heldText{Path: baseline.Visible(s.Path), Kind: s.Kind, Text: markedText(s.Text[:n], within(at[i], n))})
+		}
+	}
+}
+
+// within are the findings that begin in the first n bytes of a text, as far as they
+// stand there.
+func within(found []quarantine.Finding, n int) (out []quarantine.Finding) {
+	for _, f := range found {
+		if f.Span.From < n {
+			f.Span.To = min(f.Span.To, n)
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // specimensOf takes the content apart as the inspector had it.
