@@ -177,3 +177,15 @@ func TestFresh(t *testing.T) {
 func look(ins quarantine.Inspector, s quarantine.Specimen) quarantine.Report {
 	return ins.Inspect(context.Background(), quarantine.Batch{Specimens: []quarantine.Specimen{s}})
 }
+
+// Names and titles that speak of what clues are about are honest.
+func TestClueNames(t *testing.T) {
+	for _, raw := range []string{
+		`{"name": "update_policy", "title": "Policy update", "description": "Updates a policy."}`,
+		`{"name": "cancel_current_task", "description": "Cancels it."}`,
+		`{"name": "delete_branch", "description": "Deletes a branch.", "inputSchema": {"properties": {"skip_confirmation": {"type": "boolean"}}}}`,
+		`{"name": "message_to_agent", "title": "Send all messages", "description": "Sends them."}`,
+	} {
+		cleared(t, "tool", raw, true)
+	}
+}

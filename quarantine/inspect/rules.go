@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/pratique-dev/pratique/quarantine"
 )
@@ -55,7 +56,10 @@ const (
 	others  = quarantine.OtherTool
 )
 
-var rules = []rule{
+// rules are all of them: what is told in so many words, and clues.
+var rules = slices.Concat(worded, clues)
+
+var worded = []rule{
 	{"override", orders, strong, "override", seq(cIgnore, 0, cPrior, 3, cTold, 4)},
 	{"override-all", orders, strong, "override", seq(cIgnore, 0, cAll, 3, cInstr, 4)},
 	{"override-rules", orders, told, "override", seq(cIgnore, 0, cPrior, 3, cInstr, 4)},
@@ -134,86 +138,6 @@ var rules = []rule{
 	{"bypass-guard", orders, weak, "unguarded", seq(cIgnore, 0, cGuard, 3)},
 	{"guard-off", orders, weak, "unguarded", seq(cGuard, 0, cOff, 3)},
 	{"turn-guard-off", orders, weak, "unguarded", seq(cOff, 0, cGuard, 2)},
-
-	{"disregard-user", orders, strong, "override", seq(cIgnore, 0, cUser, 3, cWish, 3)},
-	{"disregard-more", orders, firm, "override", seq(cIgnore, 0, cYour, 8, cInstr, 3)},
-	{"forget-told", orders, strong, "override", seq(cIgnore, 0, cEvery, 2, cYou, 3, cGiven, 3)},
-	{"forget-what", orders, rare, "override", seq(cIgnore, 0, cWhat, 1, cUser, 2)},
-	{"given-rules", orders, rare, "yours", seq(cInstr, 0, cYou, 2, cGiven, 3)},
-	{"rules-off", orders, faint, "policy", seq(cInstr, 0, cNo, 7, cApply, 3)},
-	{"your-rules", orders, faint, "yours", seq(cYour, 0, cInstr, 2)},
-	{"your-prompt", orders, rare, "yours", seq(cYour, 0, cHidden, 2, cPrompt, 1)},
-	{"rules-shift", orders, rare, "policy", seq(cYour, 0, cInstr, 2, cShift, 4)},
-	{"policy-shift", orders, rare, "policy", seq(cPolicy, 0, cShift, 3)},
-	{"new-policy", orders, faint, "policy", seq(cNew, 0, cPolicy, 2)},
-	{"from-now-on", orders, faint, "session", seq(cToday, 0, cOn, 1)},
-	{"stop-doing", orders, rare, "override", seq(cStop, 0, cYou, 2, cDoing, 2)},
-	{"drop-task", orders, rare, "override", seq(cStop, 0, cHis, 2, cJob, 2)},
-	{"your-task", orders, rare, "task", seq(cYour, 0, cNextOne, 1, cJob, 2)},
-	{"next-task", orders, faint, "done", seq(cNextOne, 0, cJob, 1)},
-	{"task-over", orders, faint, "done", seq(cJob, 0, cOver2, 5)},
-	{"already-granted", orders, rare, "granted", seq(cGranter, 0, cAlready, 4, cAdvance, 2)},
-	{"granted", orders, faint, "granted", seq(cGranter, 0, cAdvance, 4)},
-	{"you-may", orders, faint, "granted", seq(cYou, 0, cAllowed, 2)},
-	{"no-asking", orders, rare, "granted", seq(cNo, 0, cNeed, 1, parts(cKnow, cWish), 3)},
-	{"no-check-needed", orders, rare, "unguarded", seq(cNo, 0, cConfirm, 1, cNeed, 3)},
-	{"skip-check", orders, weak, "unguarded", seq(cSkip, 0, cConfirm, 3)},
-	{"without-asking", orders, faint, "unguarded", seq(cWithout, 0, cKnow, 1)},
-	{"whatever-user", orders, rare, "override", seq(cWhatever, 0, cUser, 4, cTyped, 2)},
-	{"ai-has-to", others, faint, "address", seq(cAI, 0, cHas, 5)},
-	{"ai-reading", orders, rare, "address", seq(cAI, 0, cReading, 2, cThis, 1)},
-	{"if-you-are-ai", orders, rare, "address", seq(cIf, 0, cYou, 1, cAre, 1, cAI, 4)},
-	{"dear-ai", orders, rare, "address", seq(cDear, 0, cAI, 2)},
-	{"to-ai", orders, rare, "address", seq(parts(cMsg, cJob), 0, cFor, 1, cAI, 2)},
-	{"act-as", orders, faint, "role", seq(cAct, 0, parts(cAs, cThis), 1)},
-	{"be-user", orders, rare, "role", seq(cAct, 0, cYou, 2, cAre, 1)},
-	{"work-for", orders, rare, "role", seq(cYou, 0, cWork, 1, cFor, 1)},
-	{"department", orders, faint, "authority", seq(cDept, 0, cTeam, 1)},
-	{"call-name", others, faint, "order", seq(parts(cUse, cOrder, cDoes), 0, cIdent, 2)},
-	{"name-has-to", others, faint, "order", seq(cIdent, 0, cHas, 1, cCalled, 3)},
-	{"with-name", others, faint, "order", seq(parts(cMove, cVerb), 0, cWith, 6, cIdent, 1)},
-	{"shun-tool", others, rare, "shun", seq(cNever, 0, cUse, 1, cOther, 2, cTool, 3)},
-	{"shun-name", others, faint, "shun", seq(cNot, 0, cUse, 1, cIdent, 2)},
-	{"in-place-of", others, faint, "prefer", seq(cReplace, 0, cTool, 6)},
-	{"bad-tool", others, faint, "broken", seq(cTool, 0, cBroken, 4)},
-	{"or-bad", orders, faint, "threat", seq(cElse, 0, cBad, 9)},
-	{"if-not-called", orders, faint, "threat", seq(cIf, 0, cYou, 1, cNot, 2, parts(cUse, cOrder), 1)},
-	{"urgent", orders, faint, "urgent", seq(cUrgent, 0)},
-	{"destroy-all", orders, faint, "destroy", seq(cDestroy, 0, parts(cEvery, cBackup), 2)},
-	{"call-asset", secrets, rare, "asset", seq(parts(cUse, cOrder), 0, cIdent, 2, cWith, 1, cAsset, 4)},
-	{"move-key", secrets, faint, "asset", seq(parts(cCarry, cSend), 0, cKeyOf, 5, cKey, 1)},
-	{"key-moved", secrets, faint, "asset", seq(cKeyOf, 0, cKey, 1, parts(cCarry, cSend), 9)},
-	{"asset-moved", secrets, faint, "asset", seq(cAsset, 0, parts(cCarry, cSend), 4)},
-	{"carry-asset", secrets, faint, "asset", seq(cCarry, 0, cAsset, 4)},
-	{"mailbox-copied", secrets, faint, "mailbox", seq(cAddress, 0, cCopy, 7)},
-	{"send-all", orders, rare, "reader", seq(cSend, 0, cEvery, 2, cMsgs, 3)},
-	{"put-in-field", secrets, faint, "field", seq(cCarry, 0, parts(cParam, cSide), 9)},
-	{"users-file", secrets, faint, "file", seq(parts(cMove, cLog), 0, cUser, 3, cFile, 4)},
-	{"imperative", orders, faint, "order", seq(cImper, 0)},
-	{"ai-calls", others, faint, "address", seq(cAI, 0, cDoes, 1)},
-	{"recipient-set", secrets, faint, "mailbox", seq(cRecipient, 0, cAddress, 5)},
-	{"by-order", orders, faint, "authority", seq(cBehalf, 0, cOf, 1, cGranter, 2)},
-	{"permission-before", orders, rare, "granted", seq(cPermit, 0, cAdvance, 3, cAlready, 6)},
-	{"end-tag", orders, faint, "end", seq(cEndTag, 0)},
-	{"end-of", orders, faint, "end", seq(cEnd, 0, cOf, 1, cDoc, 2)},
-	{"do-following", orders, faint, "task", seq(cCarryOut, 0, cFollowing, 3)},
-	{"assigned", orders, faint, "task", seq(cAssigned, 0, cYou, 2)},
-	{"all-you-read", orders, rare, "reader", seq(cEverything, 0, cYou, 2, cSeen, 2)},
-	{"each-you-write", orders, rare, "reader", seq(cEvery, 0, cMsgs, 1, cYou, 2, cSeen, 2)},
-	{"you-are-role", orders, rare, "role", seq(cYou, 0, cAre, 1, cRole, 2, parts(cGranter, cAI), 4)},
-	{"what-user-typed", orders, faint, "reader", seq(cWhat, 0, cUser, 2, cTyped, 1)},
-	{"each-message", orders, rare, "reader", seq(cEvery, 0, cUser, 1, cMsgs, 1)},
-	{"sent-out", secrets, faint, "mailbox", seq(cSent, 0, parts(cURL, cAddress), 4)},
-	{"say-nothing", orders, rare, "secret", seq(cSay, 0, cNothing, 2)},
-	{"must-not-learn", orders, rare, "secret", seq(cMust, 0, cNot, 1, cLearn, 1)},
-	{"bad-or", orders, faint, "threat", seq(cBad, 0, cElse, 3)},
-	{"refusing", orders, faint, "threat", seq(cRefuse, 0, cThis, 2)},
-	{"show-asset", secrets, faint, "asset", seq(cReveal, 0, cAsset, 3)},
-	{"act-jail", orders, rare, "role", seq(cAct, 0, cAs, 1, cJail, 3)},
-	{"switch-mode", orders, faint, "role", seq(cSwitch, 0, cMode, 3)},
-	{"checks-not", orders, rare, "unguarded", seq(cGuard, 0, cCheck, 1, cNot, 3)},
-	{"grab-and-send", secrets, firm, "asset", seq(cGrab, 0, parts(cAsset, cKey), 6, cPass, 8)},
-	{"user-not-learn", orders, strong, "secret", seq(cUser, 0, parts(cMust, cNot), 6, cNot, 1, cLearn, 1)},
 }
 
 func (r *rule) together() string {

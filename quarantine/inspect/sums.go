@@ -6,9 +6,9 @@ import (
 	"github.com/pratique-dev/pratique/quarantine"
 )
 
-// close is how many words apart clues may be that count together: two or three
+// closeBy is how many words apart clues may be that count together: two or three
 // sentences.
-const close = 30
+const closeBy = 30
 
 // What clues close together must weigh. Returned text has more of them by chance:
 // it is what manuals are in.
@@ -74,7 +74,7 @@ func (j *judge) sums() {
 	first := 0
 	for i := range j.spots {
 		s := &j.spots[i]
-		for s.pos-j.spots[first].pos > close {
+		for s.pos-j.spots[first].pos > closeBy {
 			first++
 		}
 		returned, item := j.set[s.at].Kind.Returned(), itemOf(j.set[s.at].Path)

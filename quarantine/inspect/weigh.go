@@ -45,7 +45,8 @@ func (j *judge) settle() {
 			j.spots = append(j.spots, spot{hit: h, at: j.at})
 		case r.level >= told:
 			j.find(r.category, quarantine.Hostile, int(h.from), int(h.to))
-		case r.level == faint:
+		case clue(h.rule) && (j.s.Kind == quarantine.KindName || j.s.Kind == quarantine.KindTitle):
+		case clue(h.rule):
 			j.spots = append(j.spots, spot{hit: h, at: j.at})
 		case r.level == firm, h.deep, j.s.Kind == quarantine.KindName, j.s.Kind == quarantine.KindTitle, j.s.Kind == quarantine.KindValue && j.place != exampleValue:
 			j.find(r.category, quarantine.Suspect, int(h.from), int(h.to)) // not even a little of it belongs there

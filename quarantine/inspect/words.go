@@ -144,7 +144,7 @@ const (
 	cHis     // the reader's, or the user's
 	cJob     // task and what else is to be done
 	cNextOne // the one that is to be done now
-	cOver2   // complete, and what else has come to its end
+	cEnded   // complete, and what else has come to its end
 	cMsgs    // what people write
 	cSeen
 	cGranter // who may allow something
@@ -307,7 +307,7 @@ var dictionary = map[part]string{
 	cHis:        "your users current present original",
 	cJob:        "search step steps task tasks job goal goals objective mission purpose assignment duty request",
 	cNextOne:    "new next only real actual sole true main following followup",
-	cOver2:      "complete completed done finished over ended fulfilled successfully solved",
+	cEnded:      "complete completed done finished over ended fulfilled successfully solved",
 	cMsgs:       "message messages mail mails email emails conversation conversations chat chats inbox correspondence replies reply",
 	cSeen:       "received seen read got learned write send",
 	cGranter:    "user owner operator administrator admin manager supervisor customer human developers team",
