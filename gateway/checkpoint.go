@@ -309,10 +309,7 @@ func (s *Session) fits(c *call, x *sent, value jsontext.Value) bool {
 
 // subject is what an operator's act on something sent is about (RULES.md 35).
 func (s *Session) subject(c *call, x *sent) holds.Subject {
-	sub := holds.Subject{Origin: s.g.place.Origin.String(), Kind: quarantine.KindResult, Digest: holds.Digest(x.raw)}
-	if x.form == holds.FormMessage {
-		sub.Kind = quarantine.KindMessage
-	}
+	sub := holds.Subject{Origin: s.g.place.Origin.String(), Kind: holds.KindOf(x.form, x.method), Digest: holds.Digest(x.raw)}
 	if c != nil && c.under != nil {
 		it := &c.under.item
 		sub.Tool, sub.Gen, sub.Ver = it.Tool, it.Gen, it.Ver

@@ -154,7 +154,7 @@ func itemID(origin string, k baseline.Key, d credentials.Digest) string {
 
 func (w *ward) holdThing(h *holds.Hold) heldThing {
 	t := heldThing{
-		ID: h.ID, State: stateWithheld, Upstream: baseline.Visible(h.Origin), Kind: string(h.Kind), Name: baseline.Visible(h.Name),
+		ID: h.ID, State: stateWithheld, Upstream: baseline.Visible(h.Origin), Kind: string(h.Place()), Method: baseline.Visible(h.Method), Name: baseline.Visible(h.Name),
 		Tool: h.Tool, Gen: h.Gen, Ver: h.Ver, Digest: h.Digest, Verdict: h.Verdict.String(), Categories: categoriesOf(h.Findings),
 		Reason: baseline.Visible(h.Reason), Cut: h.Cut, Agent: h.Agent, Run: h.Run, Call: h.Call, Size: h.Size, Kept: h.Kept, At: ofMillis(h.At),
 		found: h.Findings, hold: h,

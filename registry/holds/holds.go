@@ -16,6 +16,7 @@ package holds
 import (
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
@@ -60,7 +61,7 @@ type Subject struct {
 	Tool   credentials.ToolID `json:"tool,omitzero"` // of the registration or the baseline; empty: of no item
 	Gen    uint64             `json:"gen,omitzero"`
 	Ver    uint64             `json:"ver,omitzero"`
-	Kind   quarantine.Kind    `json:"kind"`          // of the place: result, message
+	Kind   quarantine.Kind    `json:"kind"`          // of what it is, by KindOf
 	Path   string             `json:"path,omitzero"` // within what came; empty: the whole
 	Digest credentials.Digest `json:"digest"`
 }
@@ -74,6 +75,29 @@ const (
 	FormError   Form = "error"   // the error of a request, JSON: {"code","message","data"}
 	FormMessage Form = "message" // the params of a notification or a question, JSON
 )
+
+// KindOf is what an act on a content of this form and method is about: the same bytes
+// are one thing as a line of a log and another one as a request to a model, and in an
+// error something else than in a result. It begins with the kind of the place, result
+// or message: "message:sampling/createMessage", "result:tools/call",
+// "result:tools/call:error".
+func KindOf(form Form, method string) quarantine.Kind {
+	kind := quarantine.KindResult
+	if form == FormMessage {
+		kind = quarantine.KindMessage
+	}
+	kind += quarantine.Kind(":" + cutText(method))
+	if form == FormError {
+		kind += ":error"
+	}
+	return kind
+}
+
+// Place is the kind of the place: result or message.
+func (sub *Subject) Place() quarantine.Kind {
+	place, _, _ := strings.Cut(string(sub.Kind), ":")
+	return quarantine.Kind(place)
+}
 
 // A Hold is one thing that is withheld, without its content. Put fills in ID, At,
 // Size and Kept.

@@ -85,7 +85,7 @@ func (k *kit) open() *holds.Store {
 
 func hold(change ...func(*holds.Hold)) holds.Hold {
 	h := holds.Hold{
-		Subject: holds.Subject{Origin: place, Tool: "tool_01", Gen: 1, Ver: 2, Kind: quarantine.KindResult},
+		Subject: holds.Subject{Origin: place, Tool: "tool_01", Gen: 1, Ver: 2, Kind: holds.KindOf(holds.FormResult, "tools/call")},
 		Form:    holds.FormResult, Method: "tools/call", Agent: "agt_a", Run: "run_1", Call: "call_1", Upstream: "notes", Item: "tool", Name: "read_note",
 		Reason: "result_held", Verdict: quarantine.Hostile, Engine: "words/1",
 		Findings: []quarantine.Finding{{Category: quarantine.Override, Verdict: quarantine.Hostile, Path: "content[0].text", At: 3, Span: quarantine.Span{From: 1, To: 9}}},
@@ -183,7 +183,7 @@ func TestPut(t *testing.T) {
 	}
 	for name, bad := range map[string]holds.Hold{
 		"no origin": hold(func(h *holds.Hold) { h.Origin = "" }), "no form": hold(func(h *holds.Hold) { h.Form = "" }),
-		"no kind": hold(func(h *holds.Hold) { h.Kind = "" }), "long path": hold(func(h *holds.Hold) { h.Path = strings.Repeat("x", 1<<16) }),
+		"long path": hold(func(h *holds.Hold) { h.Path = strings.Repeat("x", 1<<16) }),
 	} {
 		if _, err := k.store.Put(t.Context(), bad, nil); !errors.Is(err, holds.ErrOptions) {
 			t.Errorf("%s: %v", name, err)

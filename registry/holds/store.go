@@ -99,14 +99,15 @@ func (s *Store) begin() error {
 	return durable.MkdirPrivate(items)
 }
 
-// Put keeps a content. h.Digest is set by it; ID, At, Size and Kept are its
+// Put keeps a content. h.Digest and h.Kind are set by it, the kind by form and method,
+// so that no act on one is good for another; ID, At, Size and Kept are its
 // answer. What is held already for this agent is answered as it is: a subject has
 // one hold of each agent. Room is made by pushing others of the same agent or
 // origin out; what comes faster than is kept is counted as pushed out, and is
 // ErrRate. On any error nothing was kept, and what it was about is withheld all
 // the same.
 func (s *Store) Put(ctx context.Context, h Hold, content []byte) (Hold, error) {
-	h.Digest = Digest(content)
+	h.Digest, h.Kind = Digest(content), KindOf(h.Form, h.Method)
 	if err := h.check(); err != nil {
 		return h, err
 	}
@@ -189,12 +190,13 @@ func (h *Hold) check() error {
 		return fmt.Errorf("%w: form", ErrOptions)
 	}
 	for _, p := range []*string{&h.Method, &h.Run, &h.Call, &h.Upstream, &h.Item, &h.Name, &h.Reason, &h.Engine} {
-		if len(*p) > maxText {
-			*p = (*p)[:maxText]
-		}
-		*p = strings.ToValidUTF8(*p, "\ufffd")
+		*p = cutText(*p)
 	}
 	return h.Subject.check()
+}
+
+func cutText(s string) string {
+	return strings.ToValidUTF8(s[:min(len(s), maxText)], "\ufffd")
 }
 
 func (sub *Subject) check() error {
