@@ -25,6 +25,7 @@ type cell struct {
 	gone chan struct{} // closed when the process has ended; how is set then
 	how  error
 
+	claim   claim         // what it is out for; the pool's
 	buf     []byte        // the frame that is written
 	number  uint32        // of the last order
 	busy    time.Duration // all in all

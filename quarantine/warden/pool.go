@@ -3,7 +3,6 @@ package warden
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,18 +27,18 @@ type pool struct {
 	level   atomic.Pointer[jail.Level]
 	out     sync.WaitGroup // children handed out, and starts
 
-	mu      sync.Mutex // owns what follows
-	max     int
-	idle    []*cell // the last one in is the first out: its memory is warm
-	all     map[*cell]bool
-	coming  int             // starts that are decided on
-	waiting []chan<- handed // first come, first served
-	starts  uint64
-	failed  error     // of the last start
-	fails   int       // failed starts in a row
-	losses  int       // children lost without a report between
-	until   time.Time // no start before
-	closed  bool
+	mu     sync.Mutex // owns what follows
+	max    int
+	idle   []*cell // the last one in is the first out: its memory is warm
+	all    map[*cell]bool
+	queue  queue // who waits, and who has what is out
+	coming int   // starts that are decided on
+	starts uint64
+	failed error     // of the last start
+	fails  int       // failed starts in a row
+	losses int       // children lost without a report between
+	until  time.Time // no start before
+	closed bool
 }
 
 // A handed is what somebody who waits gets.
@@ -49,7 +48,7 @@ type handed struct {
 }
 
 func newPool(most int, s *starter) *pool {
-	return &pool{starter: s, max: most, all: map[*cell]bool{}}
+	return &pool{starter: s, max: most, all: map[*cell]bool{}, queue: newQueue(most)}
 }
 
 // warm starts the first child.
@@ -59,33 +58,43 @@ func (p *pool) warm() {
 	p.want()
 }
 
-// get waits for a child. Where none is there and none can be started now, it
-// fails at once.
-func (p *pool) get(ctx context.Context) (*cell, error) {
+// get waits for a child. Where none is there and none can be started now, or too
+// many of the origin wait, it fails at once.
+func (p *pool) get(ctx context.Context, want claim) (*cell, error) {
 	p.mu.Lock()
-	if c := p.ready(); c != nil {
-		p.mu.Unlock()
-		return c, nil
+	if p.queue.may(want, time.Now()) {
+		if c := p.ready(); c != nil {
+			p.give(c, want)
+			p.mu.Unlock()
+			return c, nil
+		}
 	}
+	t, err := p.wait(want)
+	p.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case h := <-t.got:
+		return h.c, h.err
+	case <-ctx.Done():
+		p.leave(t)
+		return nil, ctx.Err()
+	}
+}
+
+func (p *pool) wait(want claim) (*turn, error) {
 	if p.closed {
-		p.mu.Unlock()
 		return nil, errClosed
 	}
 	if err := p.down(); err != nil {
-		p.mu.Unlock()
 		return nil, err
 	}
-	turn := make(chan handed, 1)
-	p.waiting = append(p.waiting, turn)
-	p.want()
-	p.mu.Unlock()
-	select {
-	case h := <-turn:
-		return h.c, h.err
-	case <-ctx.Done():
-		p.leave(turn)
-		return nil, ctx.Err()
+	t, err := p.queue.add(want)
+	if err == nil {
+		p.want()
 	}
+	return t, err
 }
 
 // ready takes an idle child that is alive.
@@ -95,13 +104,37 @@ func (p *pool) ready() *cell {
 		c := p.idle[last]
 		p.idle = p.idle[:last]
 		if !c.ended() {
-			p.out.Add(1)
 			return c
 		}
 		delete(p.all, c)
 		c.end()
 	}
 	return nil
+}
+
+// give notes that a child is out, and what for.
+func (p *pool) give(c *cell, to claim) {
+	p.out.Add(1)
+	c.claim = to
+	p.queue.take(to, time.Now())
+}
+
+// serve gives idle children to those whose turn it is.
+func (p *pool) serve() {
+	for p.queue.count > 0 {
+		c := p.ready()
+		if c == nil {
+			p.want()
+			return
+		}
+		t := p.queue.next(time.Now())
+		if t == nil {
+			p.idle = append(p.idle, c)
+			return
+		}
+		p.give(c, t.claim)
+		t.got <- handed{c: c}
+	}
 }
 
 // down says why there is nothing to wait for.
@@ -113,12 +146,13 @@ func (p *pool) down() error {
 }
 
 // leave gives a place in the queue up, and what came to it meanwhile back.
-func (p *pool) leave(turn chan handed) {
+func (p *pool) leave(t *turn) {
 	p.mu.Lock()
-	p.waiting = slices.DeleteFunc(p.waiting, func(t chan<- handed) bool { return t == turn })
+	p.queue.remove(t)
+	p.serve() // others may have what was kept for it
 	p.mu.Unlock()
 	select {
-	case h := <-turn:
+	case h := <-t.got:
 		if h.c != nil {
 			p.put(h.c)
 		}
@@ -129,7 +163,7 @@ func (p *pool) leave(turn chan handed) {
 // want starts a child where one is missing: one is always there, and one more for
 // each that waits, up to the most.
 func (p *pool) want() {
-	for !p.closed && len(p.all)+p.coming < p.max && (len(p.all)+p.coming == 0 || p.coming < len(p.waiting)) {
+	for !p.closed && len(p.all)+p.coming < p.max && (len(p.all)+p.coming == 0 || p.coming < p.queue.count) {
 		p.coming++
 		if d := time.Until(p.until); d > 0 {
 			time.AfterFunc(d, p.grow)
@@ -157,7 +191,7 @@ func (p *pool) grow() {
 		p.failed, p.fails = err, p.fails+1
 		p.until = time.Now().Add(pause(p.fails, pauseStart))
 		if len(p.all)+p.coming == 0 {
-			p.refuse(err)
+			p.queue.refuse(err)
 		}
 		return
 	}
@@ -169,29 +203,12 @@ func (p *pool) grow() {
 	p.failed, p.fails = nil, 0
 	p.level.Store(&level)
 	p.all[c] = true
-	p.hand(c)
+	p.idle = append(p.idle, c)
+	p.serve()
 }
 
 func pause(n int, most time.Duration) time.Duration {
 	return min(pauseMin<<min(n-1, 20), most)
-}
-
-func (p *pool) refuse(err error) {
-	for _, turn := range p.waiting {
-		turn <- handed{err: err}
-	}
-	p.waiting = nil
-}
-
-// hand gives a child to the first who waits, or keeps it.
-func (p *pool) hand(c *cell) {
-	if len(p.waiting) == 0 {
-		p.idle = append(p.idle, c)
-		return
-	}
-	p.out.Add(1)
-	p.waiting[0] <- handed{c: c}
-	p.waiting = p.waiting[1:]
 }
 
 // put takes a child back that has done its work.
@@ -199,12 +216,14 @@ func (p *pool) put(c *cell) {
 	defer p.out.Done()
 	p.mu.Lock()
 	p.losses = 0
+	p.queue.free(c.claim)
 	spent := p.closed || c.spent()
 	if spent {
 		delete(p.all, c)
 		p.want()
 	} else {
-		p.hand(c)
+		p.idle = append(p.idle, c)
+		p.serve()
 	}
 	p.mu.Unlock()
 	if spent {
@@ -219,10 +238,12 @@ func (p *pool) drop(c *cell) (closed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.all, c)
+	p.queue.free(c.claim)
 	if p.losses++; p.losses > freely {
 		p.until = time.Now().Add(pause(p.losses-freely, pauseCrash))
 	}
 	p.want()
+	p.serve()
 	return p.closed
 }
 
@@ -254,7 +275,7 @@ func (p *pool) close() {
 	}
 	p.closed = true
 	p.starter.cancel()
-	p.refuse(errClosed)
+	p.queue.refuse(errClosed)
 	for _, c := range p.idle {
 		delete(p.all, c)
 		c.end()

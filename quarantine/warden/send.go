@@ -14,21 +14,15 @@ const large = 1 << 20
 // send has a batch judged in a child. The caller waits no longer than it wants to;
 // a child that is at work then ends its work, or its time.
 func (w *Warden) send(ctx context.Context, b quarantine.Batch, asks bool) quarantine.Report {
-	c, slow, err := w.child(ctx, &b, asks)
+	c, err := w.child(ctx, &b, asks)
 	if err != nil {
 		return failed(&b, quarantine.Late)
 	}
-	run := func() quarantine.Report {
-		if slow {
-			defer func() { <-w.slow }()
-		}
+	if ctx.Done() == nil {
 		return w.run(ctx, c, b, asks)
 	}
-	if ctx.Done() == nil {
-		return run()
-	}
 	done := make(chan quarantine.Report, 1)
-	go func() { done <- run() }()
+	go func() { done <- w.run(ctx, c, b, asks) }()
 	select {
 	case r := <-done:
 		return r
@@ -39,24 +33,14 @@ func (w *Warden) send(ctx context.Context, b quarantine.Batch, asks bool) quaran
 
 // child waits for a child. What takes long, because it is large or a model is
 // asked, never has all of them, so that what is small gets its turn.
-func (w *Warden) child(ctx context.Context, b *quarantine.Batch, asks bool) (c *cell, slow bool, err error) {
+func (w *Warden) child(ctx context.Context, b *quarantine.Batch, asks bool) (*cell, error) {
 	patience := w.opt.Deadline
 	if asks {
 		patience += w.opt.Broker.Deadline()
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if slow = asks || wire.Size(*b) > large; slow {
-		select {
-		case w.slow <- struct{}{}:
-		case <-ctx.Done():
-			return nil, false, ctx.Err()
-		}
-	}
-	if c, err = w.pool.get(ctx); err != nil && slow {
-		<-w.slow
-	}
-	return c, slow, err
+	return w.pool.get(ctx, claim{origin: b.Origin, slow: asks || wire.Size(*b) > large})
 }
 
 // run has a child judge a batch, and gives it back or up.

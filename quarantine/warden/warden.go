@@ -108,8 +108,7 @@ type Warden struct {
 	log   *slog.Logger
 	local *engines // names engines, and is the engine of Off
 	cache *cache
-	pool  *pool         // nil: Off
-	slow  chan struct{} // one in it for each child that has a batch which takes long
+	pool  *pool // nil: Off
 
 	inspections, cached, partial, lost atomic.Uint64
 }
@@ -145,7 +144,6 @@ func New(o Options) (*Warden, error) {
 	if o.Mode == Required && !have.Whole() {
 		return nil, fmt.Errorf("%w: %s", ErrSandbox, have)
 	}
-	w.slow = make(chan struct{}, max(1, o.Workers-1))
 	w.pool = newPool(o.Workers, newStarter(&w.opt, w.local.plain.Engine()))
 	w.pool.level.Store(&have)
 	if !have.Whole() {

@@ -238,7 +238,12 @@ func TestTheSmallGetTheirTurn(t *testing.T) {
 	for range 5 {
 		all.Go(func() { late(t, w.Inspect(ctx, long), quarantine.Late) })
 	}
-	for len(w.slow) == 0 {
+	slow := func() int {
+		w.pool.mu.Lock()
+		defer w.pool.mu.Unlock()
+		return w.pool.queue.slow
+	}
+	for slow() == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	for i := range 20 {
@@ -246,8 +251,8 @@ func TestTheSmallGetTheirTurn(t *testing.T) {
 	}
 	cancel()
 	all.Wait()
-	if len(w.slow) != 1 { // the one that sleeps on
-		t.Errorf("%d slow ones", len(w.slow))
+	if n := slow(); n != 1 { // the one that sleeps on
+		t.Errorf("%d slow ones", n)
 	}
 }
 
