@@ -1,7 +1,6 @@
 package quarantine
 
 import (
-	"encoding/base64"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -12,69 +11,127 @@ import (
 // minBase64 is the shortest text that is tried as base64.
 const minBase64 = 16
 
-// blob adds a string that may be base64, and the text that it stands for, if it
-// is text: some clients show it.
-func (w *walker) blob(d *jsontext.Decoder, p *place) error {
-	s, at, err := w.readString(d)
-	if err != nil {
-		return err
+// A blobText is a string that may be base64, kept until its object was read: what
+// type it is of may be said behind it.
+type blobText struct {
+	p    *place
+	s    string
+	at   Span
+	path string
+}
+
+// blobs adds strings that may be base64, and the texts that they stand for: some
+// clients show them. kind is the value of the object's mimeType as it was written.
+func (w *walker) blobs(list []blobText, kind string) error {
+	if len(list) == 0 {
+		return nil
 	}
-	decoded, is := base64Text(s)
-	if is && p.form == FormText {
-		p = &place{text: p.text, names: p.names, form: FormBase64, members: p.members, rest: p.rest}
+	if b, err := jsontext.AppendUnquote(nil, strings.TrimLeft(kind, ": \t\r\n")); err == nil {
+		kind = string(b)
 	}
-	if decoded == "" {
-		return w.text(p, s, at)
-	}
-	if !w.quiet {
-		if err := w.add(p, s, at, false); err != nil {
+	for _, x := range list {
+		w.path = append(w.path[:0], x.path...)
+		if err := w.blob(x.p, x.s, x.at, kind); err != nil {
 			return err
 		}
 	}
-	return w.stands(p, decoded, at, "(base64)")
+	return nil
 }
 
-// stands adds the text that a string stands for.
-func (w *walker) stands(p *place, text string, at Span, what string) error {
+func (w *walker) blob(p *place, s string, at Span, kind string) error {
+	b, is := fromBase64(s)
+	if is && p.form == FormText {
+		p = &place{text: p.text, names: p.names, form: FormBase64, members: p.members, rest: p.rest}
+	}
+	if err := w.text(p, s, at); err != nil {
+		return err
+	}
+	return w.readings(p, b, at, kind, "(base64)")
+}
+
+// readings adds what bytes say to those who read them as text.
+func (w *walker) readings(p *place, b []byte, at Span, kind, what string) error {
+	for _, r := range readings(b, kind) {
+		if r.binary {
+			what = binaryPath
+		}
+		if err := w.stands(p, r.text, at, what, r.binary); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stands adds the text that a string stands for; a plain one is not looked into.
+func (w *walker) stands(p *place, text string, at Span, what string, plain bool) error {
 	if w.level >= MaxInner {
 		return nil
 	}
 	sub := w.inside(p, at, what)
 	sub.opaque = w.level == 0 || w.opaque
-	err := sub.text(p, text, Span{})
+	var err error
+	if plain {
+		err = sub.add(p, text, Span{}, false)
+	} else {
+		err = sub.text(p, text, Span{})
+	}
 	w.out = sub.out
 	return err
 }
 
-// base64Text is the text that a string stands for in base64; empty if that is none.
-// is tells whether it is base64 at all, as far as its beginning shows.
-func base64Text(s string) (text string, is bool) {
-	const look = 1024 // a multiple of 4
+// fromBase64 is what a string stands for in base64, read as lenient decoders read
+// it: either alphabet, other characters left out. is tells whether it is base64 to
+// the letter, but for line ends.
+func fromBase64(s string) (b []byte, is bool) {
 	if len(s) < minBase64 {
-		return "", false
+		return nil, false
 	}
-	head, err := base64.StdEncoding.DecodeString(s[:min(len(s), look)])
-	if err != nil {
-		return "", false
-	}
-	if len(s) <= look {
-		if !utf8.Valid(head) {
-			return "", true
+	b = make([]byte, 0, len(s)/4*3+3)
+	var group uint32
+	n, ended := 0, false
+	is = true
+	for i := range len(s) {
+		v := sextets[s[i]]
+		switch {
+		case v >= 0:
+			is = is && !ended && s[i] != '-' && s[i] != '_'
+			if group, n = group<<6|uint32(v), n+1; n == 4 {
+				b = append(b, byte(group>>16), byte(group>>8), byte(group))
+				group, n = 0, 0
+			}
+		case s[i] == '=':
+			is = is && (n > 1 || ended)
+			b, ended = appendRest(b, group, n), true
+			group, n = 0, 0
+		default:
+			is = is && (s[i] == '\r' || s[i] == '\n')
 		}
-		return string(head), true
 	}
-	for n := 0; n < 4 && len(head) > 0 && !utf8.Valid(head); n++ { // the last letter may be in two halves
-		head = head[:len(head)-1]
-	}
-	if !utf8.Valid(head) {
-		return "", true // an image, a sound: not decoded as a whole
-	}
-	b, err := base64.StdEncoding.DecodeString(s)
-	if err != nil || !utf8.Valid(b) {
-		return "", err == nil
-	}
-	return string(b), true
+	return appendRest(b, group, n), is && n == 0
 }
+
+// appendRest appends the bytes of a last group of n letters.
+func appendRest(b []byte, group uint32, n int) []byte {
+	switch n {
+	case 2:
+		return append(b, byte(group>>4))
+	case 3:
+		return append(b, byte(group>>10), byte(group>>2))
+	}
+	return b
+}
+
+// sextets are the values of the letters of base64, in both alphabets; of others -1.
+var sextets = func() (t [256]int8) {
+	for c := range t {
+		t[c] = -1
+	}
+	for i, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" {
+		t[c] = int8(i)
+	}
+	t['-'], t['_'] = 62, 63
+	return t
+}()
 
 // dataURI adds the text that a data URI holds. Of items only what says that it is
 // text: in the icons of tools pictures are written as text.
@@ -90,17 +147,16 @@ func (w *walker) dataURI(p *place, s string, at Span) error {
 	if !w.returned && kind != "" && !strings.HasPrefix(kind, "text/") && kind != "application/json" {
 		return nil
 	}
-	text := ""
-	if strings.HasSuffix(strings.ToLower(head), ";base64") {
-		text, _ = base64Text(body)
-	} else if t, err := url.PathUnescape(body); err == nil && t != body && utf8.ValidString(t) {
-		text = t
-	}
-	if text == "" {
-		return nil
-	}
 	if p.text == KindURI { // the text in it is no address
 		p = descLeaf
 	}
-	return w.stands(p, text, at, "(data)")
+	if strings.HasSuffix(strings.ToLower(head), ";base64") {
+		b, _ := fromBase64(body)
+		return w.readings(p, b, at, kind, "(data)")
+	}
+	text, err := url.PathUnescape(body)
+	if err != nil || text == body || !utf8.ValidString(text) {
+		return nil
+	}
+	return w.stands(p, text, at, "(data)", false)
 }

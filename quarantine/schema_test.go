@@ -276,7 +276,7 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	want := []string{`structuredContent.a(json)["p q"]`, `structuredContent.a(json)["p q"]`, "structuredContent.a(json).c", "structuredContent.a(json).c[0]",
-		"structuredContent.blob(base64)", "structuredContent.d(data)"}
+		"structuredContent.d(data)", "structuredContent.blob(base64)"}
 	if !slices.Equal(inner, want) {
 		t.Errorf("inside of strings: %q", inner)
 	}

@@ -108,6 +108,8 @@ func (w *walker) array(d *jsontext.Decoder, p *place, depth int) error {
 func (w *walker) object(d *jsontext.Decoder, p *place, depth int) error {
 	outer := w.enter()
 	at := len(w.path)
+	var blobs []blobText
+	kind := ""
 	for d.PeekKind() == '"' {
 		name, where, err := w.readString(d)
 		if err != nil {
@@ -123,13 +125,22 @@ func (w *walker) object(d *jsontext.Decoder, p *place, depth int) error {
 		}
 		switch {
 		case w.returned && (name == "blob" || name == "data") && d.PeekKind() == '"':
-			err = w.blob(d, child)
+			x := blobText{p: child, path: string(w.path)}
+			x.s, x.at, err = w.readString(d)
+			blobs = append(blobs, x)
+		case w.returned && name == "mimeType":
+			from := d.InputOffset()
+			err = w.value(d, child, depth+1)
+			kind = w.doc[from:d.InputOffset()]
 		default:
 			err = w.value(d, child, depth+1)
 		}
 		if err != nil {
 			return err
 		}
+	}
+	if err := w.blobs(blobs, kind); err != nil {
+		return err
 	}
 	w.leave(outer, at)
 	_, err := d.ReadToken()

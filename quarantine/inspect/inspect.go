@@ -117,7 +117,7 @@ func (e *engine) Inspect(ctx context.Context, b quarantine.Batch) (report quaran
 // ask adds a language model's opinion of the specimens that nothing was found
 // in.
 func (e *engine) ask(ctx context.Context, b quarantine.Batch, j *judge, report *quarantine.Report) {
-	more := e.Opinion.Judge(ctx, b, func(at int) bool { return j.worst[at] <= quarantine.Clear })
+	more := e.Opinion.Judge(ctx, b, func(at int) bool { return j.worst[at] <= quarantine.Clear && !b.Specimens[at].Binary() })
 	report.Verdict = quarantine.Worse(report.Verdict, more.Verdict)
 	report.Partial = report.Partial || more.Partial
 	room := min(len(more.Findings), MaxFindings-len(report.Findings))

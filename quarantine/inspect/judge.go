@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"slices"
+
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/inspect/model"
 	"github.com/pratique-dev/pratique/quarantine/inspect/unfold"
@@ -21,6 +23,7 @@ type judge struct {
 	s        *quarantine.Specimen
 	place    place
 	returned bool
+	binary   bool // it is of bytes that are no text
 	whole    bool // the view of all of it is yet to come
 	words    int  // of that
 	hits     []hit
@@ -100,9 +103,14 @@ func (j *judge) specimen(at int) {
 	j.place = placeOf(s)
 	j.hits = j.hits[:0]
 	j.turn(s)
+	if j.binary = s.Binary(); j.binary {
+		j.tail.forget()
+	}
 	signs := unfold.Unfold(s.Text, unfold.Options{Returned: j.returned, Name: s.Kind == quarantine.KindName}, j.emit)
-	for _, g := range signs {
-		j.sign(g)
+	if !j.binary {
+		for _, g := range signs {
+			j.sign(g)
+		}
 	}
 	j.layout()
 	j.settle()
@@ -117,12 +125,16 @@ func (j *judge) view(v *unfold.View) {
 	j.drain(len(r.tokens))
 	if j.whole {
 		j.whole, j.words = false, int(r.pos)
-		j.tailed(v)
+		if !j.binary {
+			j.tailed(v)
+		}
 		j.structure(v)
 	}
-	j.foreign(v)
-	j.links(v)
-	j.learned(v)
+	if !j.binary { // there only the plainest of orders are looked for
+		j.foreign(v)
+		j.links(v)
+		j.learned(v)
+	}
 }
 
 // makeRoom matches what is read of a long view, but for the last tokens, which a
@@ -142,6 +154,9 @@ func (j *judge) drain(n int) {
 	}
 	from := len(j.hits)
 	j.hits = matchFrom(j.reader.tokens, n, j.hits)
+	if j.binary {
+		j.hits = slices.DeleteFunc(j.hits, func(h hit) bool { return rules[h.rule].level < strong })
+	}
 	for i := from; i < len(j.hits); i++ {
 		h := &j.hits[i]
 		a, b := j.v.Origin(int(h.from), int(h.to))
