@@ -24,6 +24,7 @@ type judge struct {
 	place    place
 	returned bool
 	binary   bool // it is of bytes that are no text
+	quoting  quoting
 	whole    bool // the view of all of it is yet to come
 	words    int  // of that
 	hits     []hit
@@ -101,7 +102,7 @@ func (j *judge) specimen(at int) {
 	}
 	j.at, j.s, j.returned, j.whole = at, s, s.Kind.Returned(), true
 	j.place = placeOf(s)
-	j.hits = j.hits[:0]
+	j.hits, j.quoting = j.hits[:0], unasked
 	j.turn(s)
 	if j.binary = s.Binary(); j.binary {
 		j.tail.forget()

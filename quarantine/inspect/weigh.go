@@ -41,7 +41,7 @@ func (j *judge) settle() {
 		h.last += j.passed
 		switch {
 		case j.returned:
-			h.quoted = quoted(j.s.Text, int(h.from), int(h.to))
+			h.quoted = j.isQuoted(int(h.from), int(h.to))
 			j.spots = append(j.spots, spot{hit: h, at: j.at})
 		case r.level >= told:
 			j.find(r.category, quarantine.Hostile, int(h.from), int(h.to))
@@ -114,23 +114,6 @@ func (j *judge) beside(s, last *spot) *spot {
 // or two mentions of secrets without an order.
 func tells(a, b *spot) bool {
 	return a.quoted && b.quoted || a.level < strong && b.level < strong && rules[a.rule].category == secrets && rules[b.rule].category == secrets
-}
-
-// quoted tells whether bytes [from, to) are a string of their own, between
-// quotation marks: a text that speaks of such words and does not say them.
-func quoted(text string, from, to int) bool {
-	const before, behind = 3, 12 // asterisks and brackets; a last word
-	for i := from - 1; i >= 0 && i >= from-before; i-- {
-		switch q := text[i]; q {
-		case '"', '\'', '`':
-			rest, _, _ := strings.Cut(text[to:min(len(text), to+behind)], "\n")
-			return strings.IndexByte(rest, q) >= 0
-		}
-		if kinds[text[i]] == aByte {
-			return false
-		}
-	}
-	return false
 }
 
 // itemOf is the item of a path, where a set is of several: their paths begin
