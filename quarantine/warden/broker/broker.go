@@ -35,6 +35,7 @@ var (
 	ErrQuestion    = errors.New("broker: not a question about this batch")
 	ErrRated       = errors.New("broker: too many questions")
 	ErrDown        = errors.New("broker: the model failed lately and is left alone for a while")
+	ErrPaused      = errors.New("broker: the model failed lately on texts of this origin, which are left alone for a while")
 	ErrUnhealthy   = errors.New("broker: the model gave a wrong answer to a question whose answer is known")
 	ErrKey         = errors.New("broker: the key file does not hold one line of visible ASCII characters")
 	ErrTimeout     = errors.New("broker: the model took too long")
@@ -86,7 +87,7 @@ func New(cfg Config, opt *Options) (*Broker, error) {
 		return nil, ErrConfig
 	}
 	cfg = cfg.withDefaults()
-	b := &Broker{cfg: cfg, slots: make(chan struct{}, cfg.Parallel), rates: newRates(cfg.PerMinute)}
+	b := &Broker{cfg: cfg, slots: make(chan struct{}, cfg.Parallel), rates: newRates(cfg.PerMinute, cfg.Parallel)}
 	if opt != nil {
 		b.opt = *opt
 	}
@@ -139,18 +140,32 @@ func (b *Broker) Ask(ctx context.Context, batch quarantine.Batch, question []byt
 	if err != nil {
 		return nil, ErrQuestion
 	}
-	if err := b.rates.wait(ctx, batch.Origin); err != nil {
+	a := b.rates.of(batch.Origin)
+	if b.paused(a) {
+		return nil, ErrPaused
+	}
+	if err := b.rates.wait(ctx, a); err != nil {
 		return nil, err
 	}
-	select {
-	case b.slots <- struct{}{}:
-		defer func() { <-b.slots }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	for _, slots := range []chan struct{}{a.slots, b.slots} {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if b.paused(a) { // meanwhile
+		return nil, ErrPaused
 	}
 	if err := b.ready(ctx); err != nil {
 		return nil, err
 	}
+	return b.ask(ctx, batch, q, a)
+}
+
+// ask has a model answer that is there, and now and then a probe with it.
+func (b *Broker) ask(ctx context.Context, batch quarantine.Batch, q opinion.Question, a *account) ([]byte, error) {
 	before, after, err := b.chance()
 	if err != nil {
 		return nil, err
@@ -160,7 +175,7 @@ func (b *Broker) Ask(ctx context.Context, batch quarantine.Batch, question []byt
 			return nil, err
 		}
 	}
-	reply, leaked, err := b.send(ctx, batch, q)
+	reply, leaked, err := b.send(ctx, batch, q, a)
 	if err != nil {
 		return nil, err
 	}
@@ -175,8 +190,9 @@ func (b *Broker) Ask(ctx context.Context, batch quarantine.Batch, question []byt
 	return reply, nil
 }
 
-// send makes one request of places of a batch.
-func (b *Broker) send(ctx context.Context, batch quarantine.Batch, q opinion.Question) (reply []byte, leaked bool, err error) {
+// send makes one request of places of a batch, on the account of its origin; of a
+// probe, on none.
+func (b *Broker) send(ctx context.Context, batch quarantine.Batch, q opinion.Question, a *account) (reply []byte, leaked bool, err error) {
 	lines := opinion.Lines(batch.Specimens, q.Pieces)
 	signs, err := opinion.Draw(b.opt.Random, lines)
 	if err != nil {
@@ -195,10 +211,10 @@ func (b *Broker) send(ctx context.Context, batch quarantine.Batch, q opinion.Que
 		if own.Err() != nil {
 			err = ErrTimeout
 		}
-		b.failed(err)
+		b.failed(err, a, batch.Origin)
 		return nil, false, err
 	}
-	b.answered()
+	b.answered(a)
 	_, err = opinion.ParseReply(reply, len(lines))
 	return reply, errors.Is(err, opinion.ErrCompromised), nil
 }

@@ -403,44 +403,6 @@ func TestQuestionsAreRated(t *testing.T) {
 	}
 }
 
-func TestFailuresInARow(t *testing.T) {
-	f := newFake(t, benign)
-	c := &clock{t: time.Unix(1e9, 0)}
-	var logged logBuffer
-	b := newBroker(t, Config{URL: f.URL, Name: "judge"}, &Options{Random: never{}, Now: c.now, Log: slog.New(slog.NewTextHandler(&logged, nil))})
-	ask := func() error { _, err := b.Ask(t.Context(), batch(words), whole); return err }
-	if err := ask(); err != nil {
-		t.Fatal(err)
-	}
-	f.other = status(503)
-	for range patience {
-		if err := ask(); !errors.Is(err, ErrStatus) {
-			t.Fatal(err)
-		}
-	}
-	n, p := f.counts()
-	if err := ask(); !errors.Is(err, ErrDown) {
-		t.Errorf("%v", err)
-	}
-	if n2, p2 := f.counts(); n2 != n || p2 != p {
-		t.Error("it was asked while it was left alone")
-	}
-	if h := b.Health(); h.OK || h.Failed != patience || h.Last != ErrStatus.Error() || h.Asked != 3 {
-		t.Errorf("%+v", h)
-	}
-	if strings.Count(logged.String(), "does not answer") != 2 {
-		t.Errorf("log: %s", logged.String())
-	}
-	c.add(pause)
-	f.other = benign
-	if err := ask(); err != nil || !b.Health().OK {
-		t.Errorf("after the pause: %v", err)
-	}
-	if _, p2 := f.counts(); p2 != p+2 {
-		t.Errorf("%d probes after the pause", p2-p)
-	}
-}
-
 // TestACallersHasteIsNoFailure of the model.
 func TestACallersHasteIsNoFailure(t *testing.T) {
 	f := newFake(t, func(_ http.ResponseWriter, r *request) { <-r.Context().Done() })
@@ -476,9 +438,11 @@ func TestManyAtOnce(t *testing.T) {
 	})
 	b := newBroker(t, Config{URL: f.URL, Name: "judge", Parallel: 3}, nil)
 	errs := make(chan error)
-	for range 12 {
+	for i := range 12 {
 		go func() {
-			_, err := b.Ask(context.Background(), batch(words), whole)
+			bt := batch(words)
+			bt.Origin = []string{home, "stdio:files"}[i%2]
+			_, err := b.Ask(context.Background(), bt, whole)
 			errs <- err
 		}()
 	}
@@ -504,24 +468,24 @@ func TestManyAtOnce(t *testing.T) {
 // TestOneOriginDoesNotUseUpAll is RULES.md 40 for the model.
 func TestOneOriginDoesNotUseUpAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRates(60)
+		r := newRates(60, 4)
 		soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		got := 0
 		for range 100 {
-			if r.wait(soon, "stdio:flood") == nil {
+			if r.wait(soon, r.of("stdio:flood")) == nil {
 				got++
 			}
 		}
 		if got != 40 {
 			t.Errorf("one origin got %d of 60", got)
 		}
-		if err := r.wait(soon, "stdio:other"); err != nil {
+		if err := r.wait(soon, r.of("stdio:other")); err != nil {
 			t.Error(err)
 		}
 		later, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		if err := r.wait(later, "stdio:flood"); err != nil {
+		if err := r.wait(later, r.of("stdio:flood")); err != nil {
 			t.Errorf("with time to wait: %v", err)
 		}
 		for i := range maxRated + 10 {
@@ -530,7 +494,7 @@ func TestOneOriginDoesNotUseUpAll(t *testing.T) {
 				break
 			}
 		}
-		if err := r.wait(soon, "stdio:one-too-many"); !errors.Is(err, ErrRated) {
+		if err := r.wait(soon, r.of("stdio:one-too-many")); !errors.Is(err, ErrRated) {
 			t.Errorf("with a full table: %v", err)
 		}
 		time.Sleep(time.Minute)

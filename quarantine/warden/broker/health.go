@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	patience = 3                // failures in a row before the model is left alone
-	pause    = 15 * time.Second // for which it is left alone then, and after a wrong answer
+	patience = 3                // failures in a row before an origin is left alone, or the model has to prove itself
+	pause    = 15 * time.Second // for which it is left alone then, and the model after a probe that failed then or was answered wrongly
 )
 
 // health is what is known of the model. A model that has not proven itself, at
@@ -141,7 +141,7 @@ func (b *Broker) probe(ctx context.Context) error {
 
 // probeWith asks a probe; the reply is to no text but ours, so it is read here.
 func (b *Broker) probeWith(ctx context.Context, p opinion.Probe) error {
-	reply, _, err := b.send(ctx, p.Batch, p.Question)
+	reply, _, err := b.send(ctx, p.Batch, p.Question, nil)
 	if err != nil {
 		return err
 	}
@@ -158,27 +158,54 @@ func (b *Broker) probeWith(ctx context.Context, p opinion.Probe) error {
 	return ErrUnhealthy
 }
 
-func (b *Broker) answered() {
+func (b *Broker) answered(a *account) {
 	h := &b.health
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.report.Asked++
 	h.row = 0
+	if a != nil {
+		a.row = 0
+	}
 }
 
-func (b *Broker) failed(err error) {
+// failed takes note of a request without an answer. Whoever writes a text may have
+// written it so that this one fails: only its origin is left alone for that. After
+// some in a row, of whichever origins, the model is to prove itself before anything
+// else; a probe has no text but ours in it, and when that fails too all are left
+// alone.
+func (b *Broker) failed(err error, a *account, from string) {
 	h := &b.health
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.report.Failed++
 	h.report.Last = ours(err)
 	h.row++
-	if h.row >= patience {
-		h.proven, h.until = false, b.opt.Now().Add(pause)
-	}
-	if h.row == 1 || h.row == patience {
+	if h.row == 1 {
 		b.opt.Log.Warn("language model does not answer; what it should judge is suspect", "why", ours(err))
 	}
+	if h.row >= patience {
+		h.proven = false
+	}
+	switch {
+	case a != nil:
+		if a.row++; a.row >= patience {
+			a.until = b.opt.Now().Add(pause)
+		}
+		if a.row == patience {
+			b.opt.Log.Warn("language model does not answer about texts of one origin, which are suspect", "origin", from, "why", ours(err))
+		}
+	case h.row >= patience:
+		h.until = b.opt.Now().Add(pause)
+		b.opt.Log.Warn("language model does not answer a probe either; what it should judge is suspect", "why", ours(err))
+	}
+}
+
+// paused tells whether an origin is left alone.
+func (b *Broker) paused(a *account) bool {
+	b.health.mu.Lock()
+	defer b.health.mu.Unlock()
+	return a != nil && b.opt.Now().Before(a.until)
 }
 
 // compromised records that a text made the model repeat what it must not. The

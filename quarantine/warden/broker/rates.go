@@ -14,15 +14,26 @@ const maxRated = 4096
 // rates bounds requests, all together and by origin, so that one origin's texts do
 // not use up what the others need (RULES.md 40).
 type rates struct {
-	all *rate.Limiter
-	one int // per minute, of one origin
+	all   *rate.Limiter
+	one   int // per minute, of one origin
+	slots int // at once, of one origin
 
 	mu sync.Mutex
-	by map[string]*rate.Limiter // guarded by mu
+	by map[string]*account // guarded by mu
 }
 
-func newRates(perMinute int) *rates {
-	return &rates{all: perMinuteLimiter(perMinute), one: max(1, perMinute*2/3), by: map[string]*rate.Limiter{}}
+// An account is what an origin has used, and how it went.
+type account struct {
+	*rate.Limiter
+	slots chan struct{} // one per request that runs, or waits to
+
+	row   int       // requests in a row that failed; guarded by health.mu like until
+	until time.Time // none before
+}
+
+// newRates bounds requests in a minute and at once. One origin does not have all.
+func newRates(perMinute, parallel int) *rates {
+	return &rates{all: perMinuteLimiter(perMinute), one: max(1, perMinute*2/3), slots: max(1, parallel-1), by: map[string]*account{}}
 }
 
 func perMinuteLimiter(n int) *rate.Limiter {
@@ -30,16 +41,15 @@ func perMinuteLimiter(n int) *rate.Limiter {
 }
 
 // wait waits for its turn, as long as ctx has time for it.
-func (r *rates) wait(ctx context.Context, from string) error {
-	l := r.of(from)
-	if l == nil || l.Wait(ctx) != nil || r.all.Wait(ctx) != nil {
+func (r *rates) wait(ctx context.Context, a *account) error {
+	if a == nil || a.Wait(ctx) != nil || r.all.Wait(ctx) != nil {
 		return ErrRated
 	}
 	return nil
 }
 
-// of is an origin's limiter, nil where the table is full of busy ones.
-func (r *rates) of(from string) *rate.Limiter {
+// of is an origin's account, nil where the table is full of busy ones.
+func (r *rates) of(from string) *account {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if l, ok := r.by[from]; ok {
@@ -47,7 +57,7 @@ func (r *rates) of(from string) *rate.Limiter {
 	}
 	if len(r.by) >= maxRated {
 		for k, l := range r.by {
-			if l.Tokens() >= float64(r.one) {
+			if l.Tokens() >= float64(r.one) && len(l.slots) == 0 {
 				delete(r.by, k)
 			}
 		}
@@ -55,7 +65,7 @@ func (r *rates) of(from string) *rate.Limiter {
 	if len(r.by) >= maxRated {
 		return nil
 	}
-	l := perMinuteLimiter(r.one)
+	l := &account{Limiter: perMinuteLimiter(r.one), slots: make(chan struct{}, r.slots)}
 	r.by[from] = l
 	return l
 }
