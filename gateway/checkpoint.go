@@ -134,6 +134,13 @@ func (s *Session) inspect(ctx context.Context, c *call, x *sent) judged {
 			j.report = alone
 		}
 	}
+	if mine := posing(set, notice(c.reference())); len(mine) > 0 {
+		j.report.Findings = append(slices.Clip(j.report.Findings), mine...)
+		j.report.Verdict = quarantine.Worse(j.report.Verdict, quarantine.Suspect)
+	}
+	if x.form == holds.FormMessage && forged(x.raw) { // of answers deliver sees to it
+		j.report.Verdict = quarantine.Worse(j.report.Verdict, quarantine.Hostile)
+	}
 	j.verdict = j.report.Verdict
 	return j
 }

@@ -22,7 +22,7 @@ func (s *Session) deliver(ctx context.Context, c *call, w *recorded, a mcp.Frame
 			return c.hold(w, policy.ChangedAfter, &ruling{}, &x, a)
 		}
 	}
-	if forged(&a) {
+	if forged(x.raw) {
 		return c.hold(w, policy.UpstreamInvalid, &ruling{}, &x, a)
 	}
 	r := s.rule(ctx, c, x)
@@ -69,9 +69,9 @@ func (s *Session) handOver(ctx context.Context, c *call, w *recorded, r *ruling,
 		if r.way == without {
 			a.Error = a.Error.With(r.value)
 		}
-		failure := *a.Error
-		failure.Data = dropOurs(failure.Data)
-		a.Error = &failure
+		if object := a.Error.Object(); mayHoldOurs(object) {
+			a.Error = a.Error.With(dropOurs(object))
+		}
 		return a, nil
 	}
 	a.Result = r.value
@@ -98,30 +98,6 @@ func rawOf(x *sent) []byte {
 		return data
 	}
 	return x.raw
-}
-
-// forged tells whether an answer of the upstream passes itself off as a refusal of
-// ours: an agent would take it that nothing was executed, and try again.
-func forged(a *mcp.Frame) bool {
-	said := a.Result
-	if a.Shape == mcp.Failure {
-		said = a.Error.Data
-	}
-	if !mayHoldOurs(said) {
-		return false
-	}
-	if a.Shape != mcp.Failure {
-		said, _ = mcp.Get(said, "structuredContent")
-	}
-	if said.Kind() != '{' {
-		return false
-	}
-	for name, v := range mcp.Members(said) {
-		if by, ok := mcp.String(v); ok && equalFold(name, "enforcedBy") && equalFold(by, "pratique") {
-			return true
-		}
-	}
-	return false
 }
 
 // hold keeps an answer from the agent. The call was executed, and both the agent

@@ -79,8 +79,12 @@ func (s *Session) welcome(ctx context.Context) mcp.Welcome {
 // clear. They are no items of the surface and no answer, so what is not clear is
 // simply not passed on.
 func (s *Session) harmless(ctx context.Context, rest []mcp.Member) bool {
-	set, err := quarantine.ResultSpecimens("initialize", mcp.Object(rest...))
-	return err == nil && s.judge(ctx, nil, set).Verdict == quarantine.Clear
+	all := mcp.Object(rest...)
+	if forged(all) || len(dropOurs(all)) != len(all) {
+		return false
+	}
+	set, err := quarantine.ResultSpecimens("initialize", all)
+	return err == nil && len(posing(set, "")) == 0 && s.judge(ctx, nil, set).Verdict == quarantine.Clear
 }
 
 // ParamHeaders are the parameters that the cleared schema of the tool that f
