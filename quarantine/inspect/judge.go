@@ -25,6 +25,8 @@ type judge struct {
 	returned bool
 	binary   bool // it is of bytes that are no text
 	quoting  quoting
+	joint    bool // it is pieces of others, read as one
+	apart    bool // it is not read together with its neighbours: a type between two texts
 	whole    bool // the view of all of it is yet to come
 	words    int  // of that
 	hits     []hit
@@ -104,9 +106,8 @@ func (j *judge) specimen(at int) {
 	j.place = placeOf(s)
 	j.hits, j.quoting = j.hits[:0], unasked
 	j.turn(s)
-	if j.binary = s.Binary(); j.binary {
-		j.tail.forget()
-	}
+	j.binary = s.Binary()
+	j.apart = j.binary || j.returned && s.Form == quarantine.FormFixed
 	signs := unfold.Unfold(s.Text, unfold.Options{Returned: j.returned, Name: s.Kind == quarantine.KindName}, j.emit)
 	if !j.binary {
 		for _, g := range signs {
@@ -120,13 +121,13 @@ func (j *judge) specimen(at int) {
 // view reads one view of the specimen: the whole text first.
 func (j *judge) view(v *unfold.View) {
 	j.v = v
-	j.headed = !j.whole // what begins a view inside is no end of an order
+	j.headed = !j.whole || j.apart // what begins a view inside is no end of an order
 	r := &j.reader
 	r.read(v.Text, j.s.Name || j.s.Kind == quarantine.KindName)
 	j.drain(len(r.tokens))
 	if j.whole {
 		j.whole, j.words = false, int(r.pos)
-		if !j.binary {
+		if !j.apart {
 			j.tailed(v)
 		}
 		j.structure(v)
@@ -181,5 +182,6 @@ func (j *judge) learned(v *unfold.View) {
 func (j *judge) finish() {
 	j.endItem()
 	j.weigh()
+	j.parted()
 	inOrder(j.findings)
 }
