@@ -9,7 +9,7 @@ import (
 // A trainer descends: AdaGrad on the logistic loss of the window that scores
 // highest, no weight below zero.
 type trainer struct {
-	c      *Recipe
+	c      *recipe
 	table  []float64
 	energy []float64 // sums of squared gradients
 	bias   [model.Places]float64

@@ -28,8 +28,14 @@ type Example struct {
 type View struct {
 	Place model.Place
 	Text  string
-	words []int32  // end of each word's slots
-	slots []uint32 // that its words add to a window
+	as    [2]reading // by half of the table
+}
+
+// A reading is what the words of a view add to a window.
+type reading struct {
+	place model.Place
+	words []int32 // end of each word's slots
+	slots []uint32
 }
 
 // Views reads specimens as the engine does.
@@ -40,17 +46,25 @@ func Views(set []quarantine.Specimen) []View {
 		p := model.PlaceOf(s.Kind)
 		opt := unfold.Options{Returned: s.Kind.Returned(), Name: p == model.Name}
 		unfold.Unfold(s.Text, opt, func(v *unfold.View) {
-			if w := newView(p, v.Text); len(w.words) > 0 {
-				out = append(out, w)
-			}
+			out = append(out, newView(p, strings.Clone(v.Text)))
 		})
 	}
 	return out
 }
 
 func newView(p model.Place, text string) View {
-	v := View{Place: p, Text: strings.Clone(text)}
-	r := model.NewReader(v.Text, p)
+	v := View{Place: p, Text: text}
+	v.as[model.Returned] = read(model.Returned, text)
+	if p == model.Returned {
+		p = model.Metadata
+	}
+	v.as[model.Metadata] = read(p, text)
+	return v
+}
+
+func read(p model.Place, text string) reading {
+	v := reading{place: p}
+	r := model.NewReader(text, p)
 	for r.Next() {
 		v.slots = append(v.slots, r.Slots()...)
 		v.words = append(v.words, int32(len(v.slots)))
@@ -58,7 +72,7 @@ func newView(p model.Place, text string) View {
 	return v
 }
 
-// half tells which half of the table an example trains.
+// half tells which half of the table returned text, or metadata, is read with.
 func half(returned bool) model.Place {
 	if returned {
 		return model.Returned

@@ -8,16 +8,17 @@ import (
 	"github.com/pratique-dev/pratique/quarantine/inspect/model"
 )
 
-// Aims are the shares of real honest items that the model alone may call
-// suspect, by place: less than what the whole inspector may, since rules err too.
-var Aims = [model.Places]float64{model.Metadata: 0.0005, model.Returned: 0.006, model.Name: 0.0005}
+// aims are the shares of real honest items that the model alone may call suspect,
+// by place: less than what the whole inspector may, since rules err too.
+var aims = [model.Places]float64{model.Metadata: 0.0005, model.Returned: 0.003, model.Name: 0.0005}
 
-// Margin is added to a threshold, since the next source differs from those that
-// it was set on: metadata of vendors that write orders into descriptions most.
-var Margin = [model.Places]int32{model.Metadata: model.Unit / 2, model.Name: model.Unit}
+// margins are added to thresholds where the next source is known to differ most
+// from those that they were set on: some vendors write orders into descriptions.
+var margins = [model.Places]int32{model.Metadata: model.Unit / 2, model.Name: model.Unit}
 
-// InnerFolds are how many parts thresholds are set in.
-const InnerFolds = 4
+// innerFolds are how many parts thresholds are set in. With few, a threshold
+// depends more on which sources share a part than on any text.
+const innerFolds = 13
 
 // ErrExamples says that there is nothing to tell apart.
 var ErrExamples = errors.New("learn: examples are all attacks or all honest")
@@ -26,17 +27,13 @@ var ErrExamples = errors.New("learn: examples are all attacks or all honest")
 // cross-validation over their groups: on each part with a table that did not see
 // it.
 func Fit(examples []*Example) (*model.Weights, error) {
-	var count [2]int
-	for _, e := range examples {
-		count[number(e.Attack)]++
-	}
-	if count[0] == 0 || count[1] == 0 {
+	if !both(examples) {
 		return nil, ErrExamples
 	}
 	w := table(examples)
-	fold := Folds(examples, InnerFolds)
+	fold := Folds(examples, innerFolds)
 	var scores [model.Places][]int32
-	for f := range InnerFolds {
+	for f := range innerFolds {
 		var seen, held []*Example
 		for i, e := range examples {
 			if fold[i] != f {
@@ -44,6 +41,9 @@ func Fit(examples []*Example) (*model.Weights, error) {
 			} else if e.Gauge {
 				held = append(held, e)
 			}
+		}
+		if len(held) == 0 || !both(seen) {
+			continue
 		}
 		m := model.New(table(seen))
 		for _, e := range held {
@@ -55,9 +55,18 @@ func Fit(examples []*Example) (*model.Weights, error) {
 		}
 	}
 	for p := range scores {
-		w.Suspect[p] = limit(scores[p], Aims[p]) + Margin[p]
+		if l := limit(scores[p], aims[p]); l != model.Never {
+			w.Suspect[p] = l + margins[p]
+		}
 	}
 	return w, nil
+}
+
+// both tells whether there are attacks and honest examples.
+func both(examples []*Example) bool {
+	attack := func(e *Example) bool { return e.Attack }
+	honest := func(e *Example) bool { return !e.Attack }
+	return slices.ContainsFunc(examples, attack) && slices.ContainsFunc(examples, honest)
 }
 
 // limit is the lowest threshold that at most the share fp of scores reaches.
@@ -87,8 +96,8 @@ func table(examples []*Example) *model.Weights {
 	for p := range w.Suspect {
 		w.Suspect[p] = model.Never
 	}
-	meta := train(examples, false, &Recipes[model.Metadata])
-	ret := train(examples, true, &Recipes[model.Returned])
+	meta := train(examples, false, &recipes[model.Metadata])
+	ret := train(examples, true, &recipes[model.Returned])
 	for s := range w.Table {
 		from := &meta
 		if s >= len(w.Table)/2 {

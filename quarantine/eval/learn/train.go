@@ -7,8 +7,8 @@ import (
 	"github.com/pratique-dev/pratique/quarantine/inspect/model"
 )
 
-// A Recipe is how one half of the table is trained.
-type Recipe struct {
+// A recipe is how one half of the table is trained.
+type recipe struct {
 	Epochs int
 	Rate   float64
 	Decay  float64 // of a weight, by each example that it is part of
@@ -16,14 +16,15 @@ type Recipe struct {
 	Honest int     // or groups of honest items; 0: those do not count
 	Power  float64 // an example weighs 1/(items of its group and label)^Power: 1 or 0.5
 	Attack float64 // attacks together weigh so much as honest items together
-	Cross  float64 // an example of the other half weighs so much
+	Cross  float64 // an example of the other kind, read like one of this, weighs so much
 	Prompt bool    // train on users' turns too
 }
 
-// Recipes are by half: metadata and returned.
-var Recipes = [2]Recipe{
-	model.Metadata: {Epochs: 4, Rate: 0.1, Decay: 1e-3, Groups: 2, Power: 1, Attack: 0.3, Cross: 0.3},
-	model.Returned: {Epochs: 4, Rate: 0.2, Decay: 1e-2, Groups: 2, Honest: 5, Power: 0.5, Attack: 1, Cross: 1, Prompt: true},
+// recipes are by half: metadata and returned. They were chosen by
+// cross-validation over sources.
+var recipes = [2]recipe{
+	model.Metadata: {Epochs: 4, Rate: 0.1, Decay: 1e-3, Groups: 2, Power: 1, Attack: 0.3, Cross: 0.1},
+	model.Returned: {Epochs: 4, Rate: 0.2, Decay: 1e-2, Groups: 2, Honest: 5, Power: 0.5, Attack: 1, Cross: 0.3, Prompt: true},
 }
 
 // weights are one half of the table in training.
@@ -47,9 +48,10 @@ type compact struct {
 }
 
 // train makes one half of the table.
-func train(examples []*Example, returned bool, c *Recipe) weights {
-	ids, back := choose(examples, c)
-	set := lessons(examples, returned, c, ids)
+func train(examples []*Example, returned bool, c *recipe) weights {
+	half := half(returned)
+	ids, back := choose(examples, half, c)
+	set := lessons(examples, half, c, ids)
 	t := trainer{c: c, table: make([]float64, len(back)), energy: make([]float64, len(back))}
 	seed := uint64(0x9e3779b97f4a7c15)
 	for range c.Epochs {
@@ -73,7 +75,7 @@ func train(examples []*Example, returned bool, c *Recipe) weights {
 
 // choose numbers the slots that are trained: what only one source says is its
 // wrapping.
-func choose(examples []*Example, c *Recipe) (ids []int32, back []uint32) {
+func choose(examples []*Example, half model.Place, c *recipe) (ids []int32, back []uint32) {
 	order := slices.Clone(examples)
 	slices.SortStableFunc(order, func(a, b *Example) int {
 		if a.Group != b.Group {
@@ -93,7 +95,7 @@ func choose(examples []*Example, c *Recipe) (ids []int32, back []uint32) {
 			group++
 		}
 		for _, v := range e.taught() {
-			for _, s := range v.slots {
+			for _, s := range v.as[half].slots {
 				if last[s] != group {
 					last[s] = group
 					groups[number(e.Attack)][s]++
@@ -128,7 +130,7 @@ func (e *Example) taught() []View {
 }
 
 // lessons are the examples with their weights.
-func lessons(examples []*Example, returned bool, c *Recipe, ids []int32) []lesson {
+func lessons(examples []*Example, half model.Place, c *recipe, ids []int32) []lesson {
 	type label struct {
 		group  string
 		attack bool
@@ -144,7 +146,7 @@ func lessons(examples []*Example, returned bool, c *Recipe, ids []int32) []lesso
 		if c.Power == 0.5 {
 			w = math.Sqrt(w)
 		}
-		if e.Returned != returned {
+		if e.Returned != (half == model.Returned) {
 			w = float64(w * c.Cross)
 		}
 		if w == 0 || e.Prompt && !c.Prompt || len(e.taught()) == 0 {
@@ -152,7 +154,9 @@ func lessons(examples []*Example, returned bool, c *Recipe, ids []int32) []lesso
 		}
 		l := lesson{attack: e.Attack, weight: w}
 		for i := range e.taught() {
-			l.views = append(l.views, e.taught()[i].compact(ids))
+			if v := e.taught()[i].as[half].compact(ids); len(v.words) > 0 {
+				l.views = append(l.views, v)
+			}
 		}
 		out = append(out, l)
 		sum[number(e.Attack)] += w
@@ -164,8 +168,8 @@ func lessons(examples []*Example, returned bool, c *Recipe, ids []int32) []lesso
 	return out
 }
 
-func (v *View) compact(ids []int32) *compact {
-	c := &compact{place: v.Place, words: make([]int32, len(v.words))}
+func (v *reading) compact(ids []int32) *compact {
+	c := &compact{place: v.place, words: make([]int32, len(v.words))}
 	from := int32(0)
 	for i, end := range v.words {
 		for _, s := range v.slots[from:end] {
