@@ -16,7 +16,7 @@ import (
 )
 
 // ErrRun says that a text is no id of a run, or that a statement names no results.
-var ErrRun = errors.New("client: want the id of a run, run_..., and of results in it, res_...")
+var ErrRun = errors.New("client: want the id of a run (run_) and of results in it (res_)")
 
 // ConfirmLife is how long a statement made here is good.
 const ConfirmLife = 10 * time.Minute

@@ -54,11 +54,10 @@ func measured(text string) (m measure) {
 			i++
 		}
 		m.words++
-		w := string(buf[:n])
-		if joining[w] {
+		if joining[string(buf[:n])] {
 			m.joining++
 		}
-		if speaking[w] {
+		if speaking[string(buf[:n])] {
 			m.speaking++
 		}
 		if (from == 0 || joint(text[from-1])) && (i == len(text) || joint(text[i])) {

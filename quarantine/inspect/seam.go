@@ -14,7 +14,6 @@ const edge = 24
 type seam struct {
 	at       int // of the specimen
 	tokens   []token
-	left     int32 // words behind the first of them
 	returned bool
 	known    bool
 }

@@ -112,14 +112,6 @@ func (b *builder) step(s step, end int) {
 	last.size = max(until, int32(end)) - last.orig
 }
 
-// last is the byte that was added last, or a blank.
-func (b *builder) last() byte {
-	if n := len(b.buf); n > 0 {
-		return b.buf[n-1]
-	}
-	return ' '
-}
-
 func (b *builder) hidden(l Layer) hidden {
 	return hidden{layer: l, text: string(b.buf), steps: b.steps}
 }
