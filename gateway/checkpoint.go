@@ -151,14 +151,32 @@ func (s *Session) judge(ctx context.Context, c *call, set []quarantine.Specimen)
 		return quarantine.Report{Verdict: quarantine.Clear}
 	}
 	b := quarantine.Batch{Origin: s.g.place.Origin.String(), Specimens: set}
-	if c.tier() == labels.Green {
-		b.Depth = quarantine.Deterministic
-	}
+	b.Depth = c.depth(set)
 	r := s.g.o.Inspector.Inspect(ctx, b)
 	if ctx.Err() != nil || r.Partial {
 		r.Verdict = quarantine.Worse(r.Verdict, quarantine.Missing)
 	}
 	return r
+}
+
+// maxQuick is how much of a Green tool's text is judged by rules alone, in bytes. Whatever
+// is larger is not kept until its tool goes away, so every stage judges it at once: an
+// upstream could else close a run with one large answer and a list without its tool.
+const maxQuick = 1 << 20
+
+// depth is how far something sent in a call is inspected.
+func (c *call) depth(set []quarantine.Specimen) quarantine.Depth {
+	if c.tier() != labels.Green {
+		return quarantine.Full
+	}
+	size := 0
+	for i := range set {
+		size += len(set[i].Text)
+	}
+	if size > maxQuick {
+		return quarantine.Full
+	}
+	return quarantine.Deterministic
 }
 
 // asks tells whether a result holds questions, which are judged as such: a person

@@ -77,7 +77,7 @@ func (s *Session) delivered(c *call, x *sent, r *ruling) error {
 	}
 	src.Origin = s.g.place.Origin.String()
 	engine := ""
-	if (r.way == passed || r.way == without) && c.tier() != labels.Green {
+	if r.way == passed && c.depth(r.set) == quarantine.Full || r.way == without && c.tier() != labels.Green {
 		engine = s.g.o.Inspector.Engine() // found all of it clear, with every stage
 	}
 	id := at.name(s.g)

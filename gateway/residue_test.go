@@ -490,6 +490,37 @@ func TestGreenIsInspectedAgain(t *testing.T) {
 	}
 }
 
+// TestLargeGreenResults: what is too large to be kept until its tool goes away is
+// judged by every stage at once, so that its tool's leaving withdraws nothing.
+func TestLargeGreenResults(t *testing.T) {
+	for tier, want := range map[string]quarantine.Depth{"small": quarantine.Deterministic, "large": quarantine.Full} {
+		text := "ok"
+		if tier == "large" {
+			text = strings.Repeat("all is well ", 100_000)
+		}
+		st := newStreet(t)
+		var full atomic.Int32
+		st.house.opt.Inspector = depths{engines{inspect.New(), &st.engine}, &full, true}
+		st.house.opt.Surfaces.Standing = func() labels.Standing { return labels.Attested }
+		h := *st.house
+		var err error
+		h.opt.Runs = st.runs()
+		if h.gw, err = New(h.opt); err != nil {
+			t.Fatal(err)
+		}
+		defer h.gw.Close(context.Background())
+		does(st.server, `{"content":[{"type":"text","text":"ok"},{"type":"text","text":"`+text+`"}]}`, func(context.Context, *wire, Exchange) {})
+		s := h.shown(newPerson())
+		before := full.Load()
+		if why, _ := st.use(s, "leaves"); why != "" {
+			t.Fatal(why)
+		}
+		if got := full.Load() > before; got != (want == quarantine.Full) {
+			t.Errorf("%s: every stage: %v", tier, got)
+		}
+	}
+}
+
 // depths finds the answer "ok" suspect with every stage, if it is told to, and clear
 // without.
 type depths struct {
