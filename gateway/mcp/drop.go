@@ -1,6 +1,10 @@
 package mcp
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/internal/marks"
+)
 
 // Without is a value without the members, of objects at any depth, for whose names
 // drop says so. All other bytes stay; where nothing goes, the value itself comes
@@ -8,10 +12,10 @@ import "github.com/go-json-experiment/json/jsontext"
 // or names much costs no more than who writes as much text.
 func Without(v jsontext.Value, drop func(name string) bool) jsontext.Value {
 	d := dropper{b: v, drop: drop}
-	for i := skipSpace(v, 0); i < len(v); {
+	for i := marks.Space(v, 0); i < len(v); {
 		switch v[i] {
 		case '"':
-			i = skipString(v, i)
+			i = marks.String(v, i)
 		case '{':
 			d.levels = append(d.levels, level{object: true})
 			i = d.members(i+1, i+1)
@@ -63,19 +67,19 @@ func (d *dropper) inObject() bool {
 func (d *dropper) members(cut, i int) int {
 	top := &d.levels[len(d.levels)-1]
 	for {
-		name := skipSpace(d.b, i)
+		name := marks.Space(d.b, i)
 		if name >= len(d.b) || d.b[name] != '"' {
 			return name
 		}
-		end := skipString(d.b, name)
+		end := marks.String(d.b, name)
 		if !d.drop(unquote(d.b[name:end])) {
 			top.some = true
 			return end
 		}
-		if end = skipSpace(d.b, end); end < len(d.b) && d.b[end] == ':' {
-			end = skipSpace(d.b, end+1)
+		if end = marks.Space(d.b, end); end < len(d.b) && d.b[end] == ':' {
+			end = marks.Space(d.b, end+1)
 		}
-		end = skipSpace(d.b, skipValue(d.b, end))
+		end = marks.Space(d.b, skipValue(d.b, end))
 		more := end < len(d.b) && d.b[end] == ','
 		i = end
 		if more {

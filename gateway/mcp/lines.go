@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"sync"
+
+	"github.com/pratique-dev/pratique/internal/marks"
 )
 
 // A LineKind says what a line is at first sight.
@@ -54,7 +56,7 @@ func (r *LineReader) Read() (Line, error) {
 			r.src.drain(s.feed)
 			return Line{Kind: Long, Seen: s.seen()}, nil
 		}
-		start := skipSpace(line, 0)
+		start := marks.Space(line, 0)
 		switch {
 		case start == len(line):
 			continue

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/internal/marks"
 )
 
 // maxID bounds the text of an id.
@@ -24,7 +26,7 @@ const maxID = 1024
 // if that could be read, and the error to answer.
 func Parse(data []byte, lim Limits) (frames []Frame, batch bool, err error) {
 	lim = lim.filled()
-	start := skipSpace(data, 0)
+	start := marks.Space(data, 0)
 	batch = start < len(data) && data[start] == '['
 	if err := precheck(data, start, batch, lim); err != nil {
 		return nil, batch, failed(data, err)
@@ -41,7 +43,7 @@ func Parse(data []byte, lim Limits) (frames []Frame, batch bool, err error) {
 			err = e.frame(&frames[0])
 		}
 	}
-	if err == nil && skipSpace(data, int(d.dec.InputOffset())) != len(data) {
+	if err == nil && marks.Space(data, int(d.dec.InputOffset())) != len(data) {
 		err = ErrSyntax
 	}
 	if err != nil {
@@ -52,7 +54,7 @@ func Parse(data []byte, lim Limits) (frames []Frame, batch bool, err error) {
 
 // ParseOne is Parse where arrays are not spoken: ErrNoBatch.
 func ParseOne(data []byte, lim Limits) (Frame, error) {
-	if start := skipSpace(data, 0); start < len(data) && data[start] == '[' {
+	if start := marks.Space(data, 0); start < len(data) && data[start] == '[' {
 		return Frame{}, &FrameError{Code: CodeInvalidRequest, Err: ErrNoBatch}
 	}
 	frames, _, err := Parse(data, lim)

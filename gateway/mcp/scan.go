@@ -4,51 +4,13 @@ import (
 	"bytes"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/internal/marks"
 )
 
 // The scanner below reads JSON that the strict decoder let through, by its marks
 // only: braces, brackets, commas and quotes. Up to the first error in a text it is
 // exact on any input, which is what the depth check before the decode needs.
-
-func skipSpace(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
-		i++
-	}
-	return i
-}
-
-// near is how far a string is read byte by byte behind a quote that is escaped.
-const near = 48
-
-// skipString is the index behind the string whose opening quote is at i.
-func skipString(b []byte, i int) int {
-	for at := i + 1; at < len(b); {
-		j := bytes.IndexByte(b[at:], '"')
-		if j < 0 {
-			break
-		}
-		quote, slashes := at+j, 0
-		for quote-1-slashes >= at && b[quote-1-slashes] == '\\' {
-			slashes++
-		}
-		at = quote + 1
-		if slashes%2 == 0 {
-			return at
-		}
-		// Where one quote is escaped the next is near, as in JSON inside of a string.
-		for end := min(at+near, len(b)); at < end; at++ {
-			switch b[at] {
-			case '"':
-				return at + 1
-			case '\\':
-				if at++; at < len(b) && b[at] == '"' {
-					end = min(at+near, len(b))
-				}
-			}
-		}
-	}
-	return len(b)
-}
 
 // skipValue is the index behind the value that begins at i.
 func skipValue(b []byte, i int) int {
@@ -56,7 +18,7 @@ func skipValue(b []byte, i int) int {
 	for i < len(b) {
 		switch b[i] {
 		case '"':
-			i = skipString(b, i)
+			i = marks.String(b, i)
 			if depth == 0 {
 				return i
 			}
@@ -87,7 +49,7 @@ func deeper(b []byte, limit int) bool {
 	for i := 0; i < len(b); {
 		switch b[i] {
 		case '"':
-			i = skipString(b, i)
+			i = marks.String(b, i)
 			continue
 		case '{', '[':
 			if depth++; depth > limit {
@@ -118,7 +80,7 @@ type walker struct {
 
 // walk is ready before the first member; false if b is neither object nor array.
 func walk(b []byte) (walker, bool) {
-	i := skipSpace(b, 0)
+	i := marks.Space(b, 0)
 	if i >= len(b) || b[i] != '{' && b[i] != '[' {
 		return walker{}, false
 	}
@@ -130,25 +92,25 @@ func (w *walker) next() (span, bool) {
 		return span{}, false
 	}
 	s := span{from: w.at}
-	i := skipSpace(w.b, w.at)
+	i := marks.Space(w.b, w.at)
 	if w.object {
 		if i >= len(w.b) || w.b[i] != '"' {
 			w.done = true
 			return span{}, false
 		}
-		s.name, s.nameEnd = i, skipString(w.b, i)
-		if i = skipSpace(w.b, s.nameEnd); s.nameEnd < s.name+2 || i >= len(w.b) || w.b[i] != ':' {
+		s.name, s.nameEnd = i, marks.String(w.b, i)
+		if i = marks.Space(w.b, s.nameEnd); s.nameEnd < s.name+2 || i >= len(w.b) || w.b[i] != ':' {
 			w.done = true
 			return span{}, false
 		}
-		i = skipSpace(w.b, i+1)
+		i = marks.Space(w.b, i+1)
 	}
 	s.value, s.valueEnd = i, skipValue(w.b, i)
 	if s.valueEnd == s.value {
 		w.done = true
 		return span{}, false
 	}
-	s.to = skipSpace(w.b, s.valueEnd)
+	s.to = marks.Space(w.b, s.valueEnd)
 	w.done = s.to >= len(w.b) || w.b[s.to] != ','
 	w.at = s.to + 1
 	return s, true
