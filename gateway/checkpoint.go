@@ -126,12 +126,12 @@ func (s *Session) inspect(ctx context.Context, c *call, x *sent) judged {
 	if err != nil {
 		return judged{verdict: quarantine.Missing, err: err}
 	}
-	more := x.stream.joined(set)
-	j := judged{set: set, report: s.judge(ctx, c, append(set, more...))}
-	if len(more) > 0 && j.report.Verdict != quarantine.Clear {
-		alone := s.judge(ctx, c, set)
-		if j.joint = alone.Verdict == quarantine.Clear; !j.joint {
-			j.report = alone
+	j := judged{set: set, report: s.judge(ctx, c.depth(set), set)}
+	if more := x.stream.joined(set); len(more) > 0 && j.report.Verdict == quarantine.Clear {
+		// Rules alone look at what was joined: a model takes honest questions, one behind
+		// the other, for orders, as it has seen nothing like it.
+		if r := s.judge(ctx, quarantine.Deterministic, more); r.Verdict != quarantine.Clear {
+			j.report, j.joint = r, true
 		}
 	}
 	if mine := posing(set, notice(c.reference())); len(mine) > 0 {
@@ -146,12 +146,11 @@ func (s *Session) inspect(ctx context.Context, c *call, x *sent) judged {
 }
 
 // judge asks the inspector. What is late has no verdict.
-func (s *Session) judge(ctx context.Context, c *call, set []quarantine.Specimen) quarantine.Report {
+func (s *Session) judge(ctx context.Context, depth quarantine.Depth, set []quarantine.Specimen) quarantine.Report {
 	if len(set) == 0 {
 		return quarantine.Report{Verdict: quarantine.Clear}
 	}
-	b := quarantine.Batch{Origin: s.g.place.Origin.String(), Specimens: set}
-	b.Depth = c.depth(set)
+	b := quarantine.Batch{Origin: s.g.place.Origin.String(), Depth: depth, Specimens: set}
 	r := s.g.o.Inspector.Inspect(ctx, b)
 	if ctx.Err() != nil || r.Partial {
 		r.Verdict = quarantine.Worse(r.Verdict, quarantine.Missing)

@@ -44,7 +44,7 @@ func (s *Session) toolsOwn(w *recorded, x *sent, v quarantine.Verdict) quarantin
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.g.o.Limits.Inspect)
 	defer cancel()
-	return s.judge(ctx, nil, set).Verdict
+	return s.judge(ctx, quarantine.Full, set).Verdict
 }
 
 // argumentWords are the strings in arguments, those in JSON in them as they stand.

@@ -5,8 +5,12 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/labels/observe"
 	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/quarantine/inspect"
 )
 
 // An error that repeats what it was asked says nothing of the tool: an agent could
@@ -63,4 +67,25 @@ func TestFloodAfterCalls(t *testing.T) {
 			t.Error("no call waits for late effects: this shows nothing")
 		}
 	})
+}
+
+// Honest questions, one behind the other, are asked: the real engine has seen lists of
+// nothing but questions nowhere, and takes them for no orders.
+func TestHonestQuestionsInARow(t *testing.T) {
+	u := newServer(writes)
+	h := newHouse(t, u, policy.Personal, func(o *Options) { o.Inspector = inspect.New() })
+	p := newPerson()
+	s := h.shown(p)
+	questions := []string{"What is your name?", "What is the capital of France?", "Please confirm", "Generate a greeting", "What is your name?", "Please confirm",
+		"Step 1: What is your name?", "Step 2: What is your favorite color?", "Generate a short greeting"}
+	u.do = func(ctx context.Context, _ *wire, x Exchange) (mcp.Frame, error) {
+		for _, q := range questions {
+			x.Ask(ctx, mcp.Ask("9", "elicitation/create", jsontext.Value(`{"message":"`+q+`","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`)))
+		}
+		return mcp.Answer(x.Frame.ID, jsontext.Value(fine)), nil
+	}
+	s.Handle(t.Context(), ask(methodCall, `{"name":"notes","arguments":{}}`), p)
+	if len(p.asked) != len(questions) {
+		t.Errorf("%d of %d questions were asked", len(p.asked), len(questions))
+	}
 }

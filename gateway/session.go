@@ -84,7 +84,7 @@ func (s *Session) harmless(ctx context.Context, rest []mcp.Member) bool {
 		return false
 	}
 	set, err := quarantine.ResultSpecimens("initialize", all)
-	return err == nil && len(posing(set, "")) == 0 && s.judge(ctx, nil, set).Verdict == quarantine.Clear
+	return err == nil && len(posing(set, "")) == 0 && s.judge(ctx, quarantine.Full, set).Verdict == quarantine.Clear
 }
 
 // ParamHeaders are the parameters that the cleared schema of the tool that f
