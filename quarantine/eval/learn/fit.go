@@ -10,7 +10,7 @@ import (
 
 // aims are the shares of real honest items that the model alone may call suspect,
 // by place: less than what the whole inspector may, since rules err too.
-var aims = [model.Places]float64{model.Metadata: 0.0005, model.Returned: 0.003, model.Name: 0.0005}
+var aims = [model.Places]float64{model.Metadata: 0.0005, model.Returned: 0.0035, model.Name: 0.0005}
 
 // margins are added to thresholds where the next source is known to differ most
 // from those that they were set on: some vendors write orders into descriptions.
