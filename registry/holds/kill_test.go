@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -79,7 +80,9 @@ func child(dir, number string) error {
 				take = s.Condemn
 			}
 			fmt.Println("before", op, content)
-			if _, err := take(ctx, token); err != nil {
+			if _, err := take(ctx, token); errors.Is(err, holds.ErrMissing) {
+				break // the other process pushed it out meanwhile, as the bounds say
+			} else if err != nil {
 				return err
 			}
 			fmt.Println("after", op, content)
