@@ -66,6 +66,7 @@ type ruling struct {
 	marker  string // of what is marked
 	unread  bool   // it could not be taken apart
 	barred  bool   // whatever it says
+	depth   quarantine.Depth
 }
 
 // said tells whether what the agent gets is what it heard from the upstream: what is
@@ -96,8 +97,9 @@ func (j *judged) whole() bool {
 func (s *Session) rule(ctx context.Context, c *call, x sent) ruling {
 	ctx, cancel := context.WithTimeout(ctx, s.g.o.Limits.Inspect)
 	defer cancel()
-	j := s.inspect(ctx, c, &x)
-	r := ruling{value: x.raw, set: j.set, verdict: j.verdict, report: j.report, unread: j.err != nil, barred: s.barred(c)}
+	depth := c.depth(&x)
+	j := s.inspect(ctx, depth, c, &x)
+	r := ruling{value: x.raw, set: j.set, verdict: j.verdict, report: j.report, unread: j.err != nil, barred: s.barred(c), depth: depth}
 	switch {
 	case j.verdict == quarantine.Clear && !r.barred:
 		r.way = passed
@@ -121,12 +123,12 @@ func (s *Session) rule(ctx context.Context, c *call, x sent) ruling {
 }
 
 // inspect judges something sent, together with what it continues.
-func (s *Session) inspect(ctx context.Context, c *call, x *sent) judged {
+func (s *Session) inspect(ctx context.Context, depth quarantine.Depth, c *call, x *sent) judged {
 	set, err := x.specimens()
 	if err != nil {
 		return judged{verdict: quarantine.Missing, err: err}
 	}
-	j := judged{set: set, report: s.judge(ctx, c.depth(set), set)}
+	j := judged{set: set, report: s.judge(ctx, depth, set)}
 	if more := x.stream.joined(set); len(more) > 0 && j.report.Verdict == quarantine.Clear {
 		// Rules alone look at what was joined: a model takes honest questions, one behind
 		// the other, for orders, as it has seen nothing like it.
@@ -158,24 +160,18 @@ func (s *Session) judge(ctx context.Context, depth quarantine.Depth, set []quara
 	return r
 }
 
-// maxQuick is how much of a Green tool's text is judged by rules alone, in bytes. Whatever
-// is larger is not kept until its tool goes away, so every stage judges it at once: an
-// upstream could else close a run with one large answer and a list without its tool.
-const maxQuick = 1 << 20
+// maxQuick is how large what a Green tool sends may be to be judged by rules alone, in
+// bytes as they came, whatever stands in them: so many small ones are kept until the tool
+// goes away. A larger one every stage judges at once: an upstream could else close a
+// run with one answer and a list without its tool.
+const maxQuick = 128 << 10
 
 // depth is how far something sent in a call is inspected.
-func (c *call) depth(set []quarantine.Specimen) quarantine.Depth {
-	if c.tier() != labels.Green {
-		return quarantine.Full
+func (c *call) depth(x *sent) quarantine.Depth {
+	if c.tier() == labels.Green && len(x.raw) <= maxQuick {
+		return quarantine.Deterministic
 	}
-	size := 0
-	for i := range set {
-		size += len(set[i].Text)
-	}
-	if size > maxQuick {
-		return quarantine.Full
-	}
-	return quarantine.Deterministic
+	return quarantine.Full
 }
 
 // asks tells whether a result holds questions, which are judged as such: a person
@@ -259,7 +255,7 @@ func (s *Session) cutOut(ctx context.Context, c *call, r *ruling, x sent, j judg
 			return
 		}
 		x.raw = v
-		if j = s.inspect(ctx, c, &x); j.verdict == quarantine.Clear {
+		if j = s.inspect(ctx, r.depth, c, &x); j.verdict == quarantine.Clear {
 			r.way, r.value, r.set = without, v, j.set
 			return
 		}

@@ -219,7 +219,7 @@ func (r ruling) bar(watch bool) ruling {
 // declaration.
 func (s *Session) signs(d *observe.Declaration, w *recorded, x *sent, a *answer, r *ruling) (out []observe.Sign, sure bool) {
 	if a.failed {
-		switch s.toolsOwn(w, x, r.verdict) {
+		switch s.toolsOwn(w, x, r) {
 		case quarantine.Hostile:
 			return []observe.Sign{observe.ErrorOrders}, true
 		case quarantine.Suspect:

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
-	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/gate"
@@ -77,7 +76,7 @@ func (s *Session) delivered(c *call, x *sent, r *ruling) error {
 	}
 	src.Origin = s.g.place.Origin.String()
 	engine := ""
-	if r.way == passed && c.depth(r.set) == quarantine.Full || r.way == without && c.tier() != labels.Green {
+	if (r.way == passed || r.way == without) && r.depth == quarantine.Full {
 		engine = s.g.o.Inspector.Engine() // found all of it clear, with every stage
 	}
 	id := at.name(s.g)

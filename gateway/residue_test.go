@@ -493,10 +493,13 @@ func TestGreenIsInspectedAgain(t *testing.T) {
 // TestLargeGreenResults: what is too large to be kept until its tool goes away is
 // judged by every stage at once, so that its tool's leaving withdraws nothing.
 func TestLargeGreenResults(t *testing.T) {
-	for tier, want := range map[string]quarantine.Depth{"small": quarantine.Deterministic, "large": quarantine.Full} {
-		text := "ok"
-		if tier == "large" {
-			text = strings.Repeat("all is well ", 100_000)
+	for size, want := range map[string]quarantine.Depth{"small": quarantine.Deterministic, "large": quarantine.Full, "large, and not of text": quarantine.Full} {
+		text, more := "ok", ""
+		switch size {
+		case "large":
+			text = strings.Repeat("all is well ", 20_000)
+		case "large, and not of text":
+			more = `,"structuredContent":{"n":[0` + strings.Repeat(",1", maxQuick/2) + `]}`
 		}
 		st := newStreet(t)
 		var full atomic.Int32
@@ -509,14 +512,14 @@ func TestLargeGreenResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer h.gw.Close(context.Background())
-		does(st.server, `{"content":[{"type":"text","text":"ok"},{"type":"text","text":"`+text+`"}]}`, func(context.Context, *wire, Exchange) {})
+		does(st.server, `{"content":[{"type":"text","text":"ok"},{"type":"text","text":"`+text+`"}]`+more+`}`, func(context.Context, *wire, Exchange) {})
 		s := h.shown(newPerson())
 		before := full.Load()
 		if why, _ := st.use(s, "leaves"); why != "" {
 			t.Fatal(why)
 		}
 		if got := full.Load() > before; got != (want == quarantine.Full) {
-			t.Errorf("%s: every stage: %v", tier, got)
+			t.Errorf("%s: every stage: %v", size, got)
 		}
 	}
 }
