@@ -42,12 +42,24 @@ func readings(b []byte, kind string) (out []reading) {
 	switch {
 	case textType(kind), kind == "" && share >= 60, share >= 85:
 		// in what is mostly no text, or is UTF-16, letters of other scripts are chance
-		if t := repaired(b, wide != "" || share < 60); t != wide {
+		ascii := wide != "" || share < 60
+		t := repaired(b, ascii, false)
+		if t != wide {
 			out = append(out, reading{text: t})
 		}
+		if less := repaired(b, ascii, true); less != wide && strings.TrimSpace(less) != strings.TrimSpace(t) {
+			out = append(out, reading{text: less})
+		}
 	default:
-		if t := runs(b); t != "" {
+		t := runs(b)
+		if t != "" {
 			out = append(out, reading{text: t, binary: true})
+		}
+		if share < 50 { // without its bad bytes it were noise
+			break
+		}
+		if less := runs([]byte(repaired(b, true, true))); less != "" && less != t {
+			out = append(out, reading{text: less, binary: true})
 		}
 	}
 	return out
@@ -99,8 +111,9 @@ func prints(c rune) bool {
 }
 
 // repaired reads bytes as UTF-8 with one blank for what is none, be it Latin-1 or
-// anything. A zero byte between two others is half of a character in UTF-16.
-func repaired(b []byte, ascii bool) string {
+// anything, or with nothing in its place: decoders do either. A zero byte between two
+// others is half of a character in UTF-16.
+func repaired(b []byte, ascii, drop bool) string {
 	out := make([]byte, 0, len(b))
 	blank := false
 	for i := 0; i < len(b); {
@@ -111,7 +124,7 @@ func repaired(b []byte, ascii bool) string {
 		switch {
 		case c == 0 && half(b, i):
 		case c == 0, c == utf8.RuneError, ascii && c >= utf8.RuneSelf, c < utf8.RuneSelf && !prints(c):
-			if !blank {
+			if !blank && !drop {
 				out, blank = append(out, ' '), true
 			}
 		default:
