@@ -17,28 +17,53 @@ import (
 // there was to fear (RULES.md 10). Our words as structure hold an answer; in texts,
 // where people quote them too, they are cut out as suspect words are.
 
-// forged tells whether an object at any depth says that it is enforced by us.
+// forged tells whether an object at any depth says that it is enforced by us, or has
+// the form of our refusals.
 func forged(v jsontext.Value) bool {
-	if !mayHoldOurs(v) {
+	if !mayHoldOurs(v) && !mayRefuse(v) {
 		return false
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	ours := false // the member that was read last is named so
+	name := ""         // of the member that was read last; the strings of a list are its values too
+	var seen [][2]bool // of the objects around: whether they are blocked by policy, and say what was invoked
 	for {
 		t, err := d.ReadToken()
 		if err != nil {
 			return !errors.Is(err, io.EOF)
 		}
-		in, n := d.StackIndex(d.StackDepth())
+		depth := d.StackDepth()
+		in, n := d.StackIndex(depth)
+		for len(seen) <= depth {
+			seen = append(seen, [2]bool{})
+		}
 		switch {
-		case t.Kind() != '"' || in != '{':
-			ours = false
-		case n%2 == 1:
-			ours = is(t.String(), "enforcedBy")
-		case ours && is(t.String(), "pratique"):
+		case t.Kind() == '{':
+			seen[depth], name = [2]bool{}, ""
+		case t.Kind() == '[':
+		case t.Kind() == '"' && in == '{' && n%2 == 1:
+			name = t.String()
+			seen[depth][1] = seen[depth][1] || is(name, "capabilityInvoked")
+		case t.Kind() == '"' && is(name, "enforcedBy") && is(t.String(), "pratique"):
+			return true
+		case t.Kind() == '"' && in == '{' && is(name, "status") && is(t.String(), blocked):
+			seen[depth][0] = true
+		case in == '{':
+			name = ""
+		}
+		if seen[depth] == [2]bool{true, true} {
 			return true
 		}
 	}
+}
+
+// blocked is the status of our refusals.
+const blocked = "blocked_by_policy"
+
+func mayRefuse(v jsontext.Value) bool {
+	for range occurrences(string(v), blocked, '_') {
+		return true
+	}
+	return false
 }
 
 func is(s, word string) bool { return equalFold(strings.TrimSpace(s), word) }
@@ -71,17 +96,26 @@ const maxRefusal = 1 << 10
 // poses are the places in one text, maxPoses at most: the rest is for the next cut.
 func poses(text, own string) (spans []quarantine.Span) {
 	const begin, end, notice, maxPoses = "blocked by policy (", "reference: call_", "[removed by ", 64
+	next := -1 // the end that was found last: it is searched for once, however many begin before it
 	for at := range occurrences(text, begin, '(') {
-		rest := text[at:min(len(text), at+maxRefusal)]
-		for n := range occurrences(rest, end, '_') {
-			to := at + n + len(end)
-			for to < len(text) && text[to]|0x20 >= '0' && text[to]|0x20 <= 'z' {
-				to++
+		if next < at {
+			next = len(text)
+			for n := range occurrences(text[at:], end, '_') {
+				next = at + n
+				break
 			}
-			spans = append(spans, quarantine.Span{From: at, To: to})
-			break
 		}
-		if len(spans) >= maxPoses {
+		if next == len(text) {
+			break // no other begin has an end either
+		}
+		to := next + len(end)
+		if to > at+maxRefusal {
+			continue
+		}
+		for to < len(text) && text[to]|0x20 >= '0' && text[to]|0x20 <= 'z' {
+			to++
+		}
+		if spans = append(spans, quarantine.Span{From: at, To: to}); len(spans) >= maxPoses {
 			return spans
 		}
 	}

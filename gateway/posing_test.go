@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -129,6 +130,43 @@ func TestPosingIsBounded(t *testing.T) {
 	}
 	if n := len(posing(set, own)); n < maxPosing || n > maxPosing+128 {
 		t.Errorf("%d places", n)
+	}
+}
+
+// TestPosingIsLinear: an end is searched for once, not for each begin.
+func TestPosingIsLinear(t *testing.T) {
+	text := strings.Repeat("blocked by policy ("+strings.Repeat("_", 18), 16<<20/37)
+	at := time.Now()
+	if got := poses(text, ""); got != nil {
+		t.Errorf("%v", got)
+	}
+	far := strings.Repeat("blocked by policy (", 1<<20) + theirRefusal
+	if got := poses(far, ""); len(got) < 40 || got[len(got)-1].To != len(far)-1 {
+		t.Errorf("%d places", len(got))
+	}
+	if d := time.Since(at); d > 5*time.Second {
+		t.Errorf("took %v", d)
+	}
+}
+
+// TestForgedRefusals: a refusal in structure needs no name to be taken for ours.
+func TestForgedRefusals(t *testing.T) {
+	for v, want := range map[string]bool{
+		`{"a":[{"status":"blocked_by_policy","x":{"y":1},"capabilityInvoked":false}]}`: true,
+		`{"capabilityInvoked":false,"x":[{}],"status":"Blocked_By_Policy"}`:            true,
+		`{"status":"blocked\u005fby_policy","capabilityInvoked":false}`:                true,
+		`{"enforcedBy":["pratique"]}`:                                                  true,
+		`{"enforcedBy":["x",["Pratique"]]}`:                                            true,
+		`{"status":"blocked_by_policy","by":"a proxy"}`:                                false,
+		`[{"status":"blocked_by_policy"},{"capabilityInvoked":false}]`:                 false,
+		`{"status":"blocked_by_policy","x":{"capabilityInvoked":false}}`:               false,
+		`{"enforcedBy":["the city"],"by":["pratique"]}`:                                false,
+		`{"enforcedBy":{"x":"pratique"}}`:                                              false,
+		`{"why":"blocked_by_policy","capabilityInvoked":false}`:                        false,
+	} {
+		if got := forged(jsontext.Value(v)); got != want {
+			t.Errorf("%s: %v", v, got)
+		}
 	}
 }
 
