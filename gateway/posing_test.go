@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -133,19 +132,16 @@ func TestPosingIsBounded(t *testing.T) {
 	}
 }
 
-// TestPosingIsLinear: an end is searched for once, not for each begin.
+// TestPosingIsLinear: an end is searched for once, not for each begin, which would not
+// finish.
 func TestPosingIsLinear(t *testing.T) {
 	text := strings.Repeat("blocked by policy ("+strings.Repeat("_", 18), 16<<20/37)
-	at := time.Now()
 	if got := poses(text, ""); got != nil {
 		t.Errorf("%v", got)
 	}
 	far := strings.Repeat("blocked by policy (", 1<<20) + theirRefusal
 	if got := poses(far, ""); len(got) < 40 || got[len(got)-1].To != len(far)-1 {
 		t.Errorf("%d places", len(got))
-	}
-	if d := time.Since(at); d > 5*time.Second {
-		t.Errorf("took %v", d)
 	}
 }
 
