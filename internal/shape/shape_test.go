@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/pratique-dev/pratique/internal/shape"
 )
@@ -173,12 +172,8 @@ func TestCostIsBounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			start := time.Now()
 			if err := s.Check([]byte(c.value)); !errors.Is(err, shape.ErrUndecided) {
 				t.Errorf("%v", err)
-			}
-			if d := time.Since(start); d > 20*time.Second {
-				t.Errorf("took %v", d)
 			}
 		})
 	}

@@ -193,11 +193,7 @@ func TestCallerLeaves(t *testing.T) {
 	works(t, w, harmless)
 	ctx, cancel := context.WithCancel(bg)
 	time.AfterFunc(20*time.Millisecond, cancel)
-	began := time.Now()
 	late(t, w.Inspect(ctx, told("slow")), quarantine.Late)
-	if took := time.Since(began); took > 150*time.Millisecond {
-		t.Logf("left after %v", took) // a loaded machine
-	}
 	late(t, w.Inspect(ctx, one("done before it began")), quarantine.Late)
 	works(t, w, "after it")
 	if s := w.Stats(); s.Lost != 0 || s.Starts != 1 {

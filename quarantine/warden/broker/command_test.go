@@ -117,16 +117,12 @@ func TestCommands(t *testing.T) {
 			if how == "hangs" {
 				b.cfg.Timeout = 300 * time.Millisecond
 			}
-			began := time.Now()
 			reply, err := b.Ask(t.Context(), batch(words), whole)
 			if err == nil {
 				_, err = opinion.ParseReply(reply, 1)
 			}
 			if !errors.Is(err, want) || err == nil != (want == nil) {
 				t.Errorf("got %v, want %v", err, want)
-			}
-			if d := time.Since(began); d > 10*time.Second {
-				t.Errorf("took %v", d)
 			}
 		})
 	}
@@ -143,13 +139,9 @@ func TestWhoACommandStartsEndsWithIt(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "pid")
 	b := commandBroker(t, "leaves", file)
-	began := time.Now()
 	_, err := b.Ask(t.Context(), batch(words), whole)
 	if !errors.Is(err, ErrCommand) { // its output was never closed
 		t.Errorf("%v", err)
-	}
-	if d := time.Since(began); d > 20*time.Second {
-		t.Errorf("took %v", d)
 	}
 	pid, err := os.ReadFile(file)
 	if err != nil {

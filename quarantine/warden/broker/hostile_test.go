@@ -163,7 +163,6 @@ func TestHostileServers(t *testing.T) {
 			if tt.want == ErrTimeout {
 				b.cfg.Timeout = 300 * time.Millisecond
 			}
-			began := time.Now()
 			reply, err := b.Ask(t.Context(), batch(words), whole)
 			if err == nil {
 				_, err = opinion.ParseReply(reply, 1)
@@ -174,9 +173,6 @@ func TestHostileServers(t *testing.T) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
 			checkJudged(t, judged(b, words), tt.want)
-			if d := time.Since(began); d > 10*time.Second {
-				t.Errorf("took %v", d)
-			}
 			h := b.Health()
 			for _, s := range []string{fmt.Sprint(err), logged.String(), string(reply), fmt.Sprintf("%+v %#v", h, h), fmt.Sprintf("%+v %#v %v", b, b, b.to), fmt.Sprintf("%+v", b.to)} {
 				if strings.Contains(s, testKey) || strings.Contains(s, "secret+key") {
