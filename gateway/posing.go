@@ -59,11 +59,19 @@ func forged(v jsontext.Value) bool {
 // blocked is the status of our refusals.
 const blocked = "blocked_by_policy"
 
-func mayRefuse(v jsontext.Value) bool {
-	for range occurrences(string(v), blocked, '_') {
-		return true
+// mayRefuse tells whether the status could stand in an answer, without a copy of it.
+func mayRefuse(v []byte) bool {
+	const off = len("blocked")
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(v[i:], '_')
+		if n < 0 {
+			return false
+		}
+		i += n
+		if at := i - off; at >= 0 && at+len(blocked) <= len(v) && equalFold(string(v[at:at+len(blocked)]), blocked) {
+			return true
+		}
 	}
-	return false
 }
 
 func is(s, word string) bool { return equalFold(strings.TrimSpace(s), word) }

@@ -456,22 +456,29 @@ func TestGoneWhileAway(t *testing.T) {
 	}
 }
 
+// green is a street whose tools are Green, and a count of how often every stage was asked.
+// clear is what all of them say of "ok".
+func green(t *testing.T, clear bool) (*street, *house, *atomic.Int32) {
+	t.Helper()
+	st, full := newStreet(t), new(atomic.Int32)
+	h := *st.house
+	h.opt.Inspector = depths{engines{inspect.New(), &st.engine}, full, clear}
+	h.opt.Surfaces.Standing = func() labels.Standing { return labels.Attested }
+	h.opt.Runs = st.runs()
+	var err error
+	if h.gw, err = New(h.opt); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.gw.Close(context.Background()) })
+	return st, &h, full
+}
+
 // TestGreenIsInspectedAgain: results of Green tools, of which only the deterministic
 // stages were asked, are kept for a while; when their tool goes away all stages judge
 // them.
 func TestGreenIsInspectedAgain(t *testing.T) {
 	for _, clear := range []bool{true, false} {
-		st := newStreet(t)
-		var full atomic.Int32
-		st.house.opt.Inspector = depths{engines{inspect.New(), &st.engine}, &full, clear}
-		st.house.opt.Surfaces.Standing = func() labels.Standing { return labels.Attested }
-		h := *st.house
-		var err error
-		h.opt.Runs = st.runs()
-		if h.gw, err = New(h.opt); err != nil {
-			t.Fatal(err)
-		}
-		defer h.gw.Close(context.Background())
+		st, h, full := green(t, clear)
 		s := h.shown(newPerson())
 		if why, _ := st.use(s, "leaves"); why != "" {
 			t.Fatal(why)
@@ -501,17 +508,7 @@ func TestLargeGreenResults(t *testing.T) {
 		case "large, and not of text":
 			more = strings.Repeat(" ", 2*maxQuick)
 		}
-		st := newStreet(t)
-		var full atomic.Int32
-		st.house.opt.Inspector = depths{engines{inspect.New(), &st.engine}, &full, true}
-		st.house.opt.Surfaces.Standing = func() labels.Standing { return labels.Attested }
-		h := *st.house
-		var err error
-		h.opt.Runs = st.runs()
-		if h.gw, err = New(h.opt); err != nil {
-			t.Fatal(err)
-		}
-		defer h.gw.Close(context.Background())
+		st, h, full := green(t, true)
 		does(st.server, `{"content":[{"type":"text","text":"ok"},{"type":"text","text":"`+text+`"}]`+more+`}`, func(context.Context, *wire, Exchange) {})
 		s := h.shown(newPerson())
 		before := full.Load()

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pratique-dev/pratique/client"
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/labels/observe"
 	"github.com/pratique-dev/pratique/registry"
@@ -124,28 +125,6 @@ func listReviews(c *call) (any, error) {
 	return or(reviewsOutput{rs}, err)
 }
 
-func enrolObserver(c *call) (any, error) {
-	id, err := c.principalID("id")
-	if err != nil {
-		return nil, err
-	}
-	a, ctx, err := c.actor()
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.EnrolObserver(ctx, id)
-	return or(principalOutput{v}, err)
-}
+func enrolObserver(c *call) (any, error) { return c.onPrincipal((*client.Actor).EnrolObserver) }
 
-func dismissObserver(c *call) (any, error) {
-	id, err := c.principalID("id")
-	if err != nil {
-		return nil, err
-	}
-	a, ctx, err := c.actor()
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.DismissObserver(ctx, id)
-	return or(principalOutput{v}, err)
-}
+func dismissObserver(c *call) (any, error) { return c.onPrincipal((*client.Actor).DismissObserver) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pratique-dev/pratique/client"
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/credentials/envelope"
 	"github.com/pratique-dev/pratique/credentials/keyring"
@@ -134,7 +136,8 @@ func showPrincipal(c *call) (any, error) {
 	return or(principalOutput{v}, err)
 }
 
-func enrolPrincipal(c *call) (any, error) {
+// onPrincipal is an operator's act on the principal that --id names.
+func (c *call) onPrincipal(act func(a *client.Actor, ctx context.Context, id credentials.PrincipalID) (registry.PrincipalView, error)) (any, error) {
 	id, err := c.principalID("id")
 	if err != nil {
 		return nil, err
@@ -143,8 +146,14 @@ func enrolPrincipal(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Enrol(ctx, id, c.str("origin"))
+	v, err := act(a, ctx, id)
 	return or(principalOutput{v}, err)
+}
+
+func enrolPrincipal(c *call) (any, error) {
+	return c.onPrincipal(func(a *client.Actor, ctx context.Context, id credentials.PrincipalID) (registry.PrincipalView, error) {
+		return a.Enrol(ctx, id, c.str("origin"))
+	})
 }
 
 func recoverPrincipal(c *call) (any, error) {
