@@ -76,6 +76,9 @@ func mayRefuse(v []byte) bool {
 
 func is(s, word string) bool { return equalFold(strings.TrimSpace(s), word) }
 
+// minPose is the shortest text that speaks in our name.
+const minPose = len("[removed by pratique]")
+
 // maxPosing is how many places of one answer are named at once.
 const maxPosing = 1 << 10
 
@@ -87,8 +90,8 @@ func posing(set []quarantine.Specimen, own string) (found []quarantine.Finding) 
 			break // the rest is for the next cut
 		}
 		s := &set[at]
-		if s.Form == quarantine.FormFixed && !s.Name {
-			continue // an address is in nobody's name
+		if len(s.Text) < minPose || s.Form == quarantine.FormFixed && !s.Name {
+			continue // nothing of ours is as short, and an address is in nobody's name
 		}
 		for _, span := range poses(s.Text, own) {
 			found = append(found, quarantine.Finding{Category: quarantine.Override, Verdict: quarantine.Suspect, Path: s.Path, At: at, Span: span})
@@ -104,6 +107,9 @@ const maxRefusal = 1 << 10
 // poses are the places in one text, maxPoses at most: the rest is for the next cut.
 func poses(text, own string) (spans []quarantine.Span) {
 	const begin, end, notice, maxPoses = "blocked by policy (", "reference: call_", "[removed by ", 64
+	if strings.IndexByte(text, '(') < 0 && strings.IndexByte(text, 'q') < 0 && strings.IndexByte(text, 'Q') < 0 && strings.IndexByte(text, '\\') < 0 {
+		return nil // each of them has one; most short texts have none
+	}
 	next := -1 // the end that was found last: it is searched for once, however many begin before it
 	for at := range occurrences(text, begin, '(') {
 		if next < at {
