@@ -40,6 +40,7 @@ require (
 )
 
 require (
+	cel.dev/cel-go v0.33.2 // indirect
 	filippo.io/hpke v0.4.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect

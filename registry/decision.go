@@ -22,6 +22,8 @@ const (
 	EntryClear     EntryType = "run.cleared"      // they are out of the run's context: who says so
 	EntryReleased  EntryType = "hold.released"    // an operator handed on what was withheld: one digest of an item or a result
 	EntryCondemned EntryType = "hold.condemned"   // an operator condemned it, and the version of the tool that it is of
+	EntrySealed    EntryType = "intent.sealed"    // an operator sealed an intent for a run, or narrowed the one it has
+	EntryUnsealed  EntryType = "intent.refused"   // sealing, replacing or widening one came too late, or was not the operator's
 	EntryRecover   EntryType = "spool.adopted"    // a spool whose process died: what was open is lost
 )
 
@@ -81,6 +83,14 @@ type Entry struct {
 	Params   credentials.Digest `json:"params,omitzero"`   // keyed digest of all params, where more than arguments goes upstream
 	View     uint64             `json:"view,omitzero"`     // size of the registry log that the decision saw
 
+	Named  string             `json:"named,omitzero"`  // the operator's name for the agent, as the decision saw it
+	Fit    string             `json:"fit,omitzero"`    // of the arguments, with the cleared schema: fits, unfit, unchecked
+	Guard  string             `json:"guard,omitzero"`  // that refused
+	Paths  []string           `json:"paths,omitzero"`  // JSON Pointers of the arguments that it refused; never a value
+	Intent credentials.Digest `json:"intent,omitzero"` // that the run is sealed to
+	Counts *EntryCounts       `json:"counts,omitzero"` // as the decision saw them; nil: it asked for none
+	Shadow []EntryShadow      `json:"shadow,omitzero"` // what rules that only watch would have decided
+
 	Outcome string             `json:"outcome,omitzero"`
 	Verdict string             `json:"verdict,omitzero"` // of the result: clear, suspect, hostile, missing
 	Result  credentials.Digest `json:"result,omitzero"`  // keyed digest
@@ -93,4 +103,20 @@ type Entry struct {
 	Detail    string `json:"detail,omitzero"`    // ours, never an upstream's or an agent's words
 
 	Whole string `json:"-"` // what Params is the digest of; never written
+}
+
+// EntryCounts are the calls of the agent to the item that went before.
+type EntryCounts struct {
+	Run    uint64   `json:"run"`
+	Minute uint64   `json:"minute"`
+	Hour   uint64   `json:"hour"`
+	Day    uint64   `json:"day"`
+	New    []string `json:"new,omitzero"` // places in the arguments whose value was new; never a value
+}
+
+// EntryShadow is what a rule that only watches would have decided.
+type EntryShadow struct {
+	Verb   string `json:"verb"`
+	Reason string `json:"reason"`
+	Rule   string `json:"rule"`
 }

@@ -7,9 +7,12 @@ package policy
 
 import (
 	"errors"
+	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/args"
+	"github.com/pratique-dev/pratique/labels/guard"
 )
 
 // A Verb is what becomes of a call. The zero value denies. A larger value
@@ -34,6 +37,20 @@ type Decision struct {
 	loose  bool
 	would  *judged
 	way    Results // with a suspect result; of a refusal Hold
+
+	guard  string   // that refuses; empty: none did
+	paths  []string // of the arguments that it refuses
+	why    string   // in words of ours
+	say    string   // what the rule says to people
+	least  labels.Assurance
+	shadow []Shadowed
+}
+
+// A Shadowed is what a rule or layer that only watches would have made of the call.
+type Shadowed struct {
+	Verb   Verb
+	Reason Reason
+	Rule   string
 }
 
 // judged is what would have been decided, inside a decision that does not bind.
@@ -83,6 +100,28 @@ func (d Decision) Results() Results {
 	return d.way
 }
 
+// Guard is the guard that refuses: closed, path, ref, host and so on; empty where
+// none did.
+func (d Decision) Guard() string { return d.guard }
+
+// Paths are the JSON Pointers of the arguments that the guard refuses. They are
+// shared and must not be changed.
+func (d Decision) Paths() []string { return d.paths }
+
+// Why is what the guard found, in a sentence of ours without any value; empty where
+// no guard refused.
+func (d Decision) Why() string { return d.why }
+
+// Sentence is what the rule that fired says to people; empty where it says nothing.
+func (d Decision) Sentence() string { return d.say }
+
+// Assurance is the least that an answer to the Ask has to be.
+func (d Decision) Assurance() labels.Assurance { return d.least }
+
+// Shadow is what rules that only watch would have decided. It is for the record and
+// binds nothing; it is shared and must not be changed.
+func (d Decision) Shadow() []Shadowed { return d.shadow }
+
 // Enforced tells whether the verb binds. Only the profile watch gives decisions
 // that do not; entries say so (RULES.md 12).
 func (d Decision) Enforced() bool { return !d.loose }
@@ -103,6 +142,40 @@ type Facts struct {
 	Context  Context         // what the run has read so far, seen from Origin
 	Args     []byte          // the arguments as they will be forwarded: strict JSON
 	Channel  bool            // whether an approval channel could answer; without, an Ask is a Deny
+
+	Agent     credentials.AgentID
+	AgentName string // the operator's word for it
+	Run       string
+	Ver       uint64             // of the item
+	Digest    credentials.Digest // of the item's version
+	Way       string             // how the request came: stdio, http
+	At        time.Time          // of the decision
+	Fit       Fit                // of the arguments, with the schema that was cleared
+	UnfitAt   string             // JSON Pointer of what does not fit; empty: not known
+	Counts    Counts
+	Tree      *args.Tree  // the reading of Args; nil: it is read where it is needed
+	Files     guard.Files // what can be seen of the upstream's file system; nil: nothing
+}
+
+// A Fit says whether arguments fit the cleared schema, with no name in them that it
+// does not know. The zero value is worst.
+type Fit uint8
+
+// The fits. Of methods without a schema of arguments it is Fits.
+const (
+	Unchecked Fit = iota // nobody looked, or it could not be told within bounds
+	Unfit
+	Fits
+)
+
+// Counts are what rules about amounts and rates look at: the calls of this agent to
+// this item that were let through before. The zero value is worst: over every rate,
+// and everything new.
+type Counts struct {
+	Known             bool // they are counted
+	Run               uint64
+	Minute, Hour, Day uint64
+	New               []string // of the places that the policy needs (see Needs), those whose value this agent has not sent there before
 }
 
 // A State is where an item of a surface stands. The zero value is worst.

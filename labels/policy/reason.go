@@ -38,6 +38,10 @@ const (
 	Shut             Reason = "shut"             // the gate has not opened yet
 	Stale            Reason = "stale"            // what is known is too old and could not be renewed
 	Unrecorded       Reason = "unrecorded"       // the decision could not be recorded
+	ReasonUnfit      Reason = "unfit"            // the arguments do not fit the schema that was cleared
+	ReasonGuard      Reason = "guard"            // a guard refuses an argument
+	OutsideIntent    Reason = "outside_intent"   // the run's sealed intent does not name it, or not so
+	IntentExpired    Reason = "intent_expired"   // the run's sealed intent has ended
 	OwnGuard         Reason = "own_guard"        // the arguments name Pratique's own data or listeners
 	Arguments        Reason = "arguments"        // the arguments are not what the method takes
 	Method           Reason = "method"           // the method is not carried
@@ -95,6 +99,10 @@ var meanings = []Meaning{
 	{Shut, "deny", "no", true, "The upstream's surface has not been cleared yet; try again soon."},
 	{Stale, "deny", "no", true, "What is known of the upstream or the registry is too old and could not be renewed."},
 	{Unrecorded, "deny", "no", true, "The decision could not be recorded, so the call was not made."},
+	{ReasonUnfit, "deny", "no", false, "The arguments do not fit the tool's schema, or have names that it does not know."},
+	{ReasonGuard, "deny", "no", false, "A guard refuses an argument."},
+	{OutsideIntent, "deny", "no", false, "The task that this run was sealed for does not include this call."},
+	{IntentExpired, "deny", "no", false, "The intent that this run was sealed for has ended."},
 	{OwnGuard, "deny", "no", false, "The arguments name the gateway's own data or addresses."},
 	{Arguments, "deny", "no", false, "The arguments are not what the method takes."},
 	{Method, "deny", "no", false, "The method is not carried."},

@@ -40,6 +40,7 @@ func appendEntry(dst []byte, e *registry.Entry) ([]byte, error) {
 	w.digest("mdg", &e.Mdg)
 	w.digest("was", &e.Was)
 	w.judged(e)
+	w.argued(e)
 	w.text("outcome", e.Outcome)
 	w.text("verdict", e.Verdict)
 	w.digest("result", &e.Result)
@@ -90,6 +91,62 @@ func (w *writing) judged(e *registry.Entry) {
 	w.digest("args", &e.Args)
 	w.digest("params", &e.Params)
 	w.count("view", e.View)
+}
+
+// argued are the members that say what the arguments came to.
+func (w *writing) argued(e *registry.Entry) {
+	w.text("named", e.Named)
+	w.text("fit", e.Fit)
+	w.text("guard", e.Guard)
+	w.list("paths", e.Paths)
+	w.digest("intent", &e.Intent)
+	if c := e.Counts; c != nil {
+		w.member("counts")
+		w.b = append(w.b, `{"run":`...)
+		w.b = strconv.AppendUint(w.b, c.Run, 10)
+		w.b = append(w.b, `,"minute":`...)
+		w.b = strconv.AppendUint(w.b, c.Minute, 10)
+		w.b = append(w.b, `,"hour":`...)
+		w.b = strconv.AppendUint(w.b, c.Hour, 10)
+		w.b = append(w.b, `,"day":`...)
+		w.b = strconv.AppendUint(w.b, c.Day, 10)
+		w.list("new", c.New)
+		w.b = append(w.b, '}')
+	}
+	if e.Shadow == nil {
+		return
+	}
+	w.member("shadow")
+	w.b = append(w.b, '[')
+	for i := range e.Shadow {
+		if i > 0 {
+			w.b = append(w.b, ',')
+		}
+		s := &e.Shadow[i]
+		w.b = append(w.b, `{"verb":`...)
+		w.quote(s.Verb)
+		w.b = append(w.b, `,"reason":`...)
+		w.quote(s.Reason)
+		w.b = append(w.b, `,"rule":`...)
+		w.quote(s.Rule)
+		w.b = append(w.b, '}')
+	}
+	w.b = append(w.b, ']')
+}
+
+func (w *writing) list(name string, texts []string) {
+	if texts == nil {
+		return
+	}
+	w.member(name)
+	w.b = append(w.b, '[')
+	for i, s := range texts {
+		if i > 0 {
+			w.b = append(w.b, ',')
+		}
+		w.quote(s)
+	}
+	w.b = append(w.b, ']')
 }
 
 // member begins one. Its name needs no escapes.

@@ -27,6 +27,21 @@ func fill(t *testing.T, f reflect.Value, r *rand.Rand) {
 		}
 	case *labels.Effect:
 		*v = labels.Effect(1 + r.IntN(int(labels.AllEffects)))
+	case *[]string:
+		*v = make([]string, r.IntN(3))
+		for i := range *v {
+			(*v)[i] = odd[r.IntN(len(odd))]
+		}
+	case **registry.EntryCounts:
+		*v = &registry.EntryCounts{Run: r.Uint64(), Minute: r.Uint64(), Hour: r.Uint64(), Day: r.Uint64()}
+		if r.IntN(2) == 0 {
+			fill(t, reflect.ValueOf(&(*v).New).Elem(), r)
+		}
+	case *[]registry.EntryShadow:
+		*v = make([]registry.EntryShadow, r.IntN(3))
+		for i := range *v {
+			(*v)[i] = registry.EntryShadow{Verb: odd[r.IntN(len(odd))], Reason: odd[r.IntN(len(odd))], Rule: odd[r.IntN(len(odd))]}
+		}
 	default:
 		switch f.Kind() {
 		case reflect.String:
