@@ -30,6 +30,7 @@ type call struct {
 
 	read   *policy.Context // of the run, as the call is decided; nil: not asked yet
 	result recordedAs      // what the agent read of it
+	paths  []string        // JSON Pointers of the arguments that a guard refused
 
 	questions int   // the session's mu: that the upstream asked in it
 	trace     trace // the session's mu: what is seen of it

@@ -40,7 +40,7 @@ func (s *Session) entry(typ registry.EntryType) registry.Entry {
 // agent was not shown.
 func (c *call) entry(item *gate.Entry, d policy.Decision) registry.Entry {
 	e := c.s.entry(registry.EntryDecision)
-	e.Call, e.Method, e.View = c.ref, c.f.Method, c.view
+	e.Call, e.Method, e.View, e.Named = c.ref, c.f.Method, c.view, cutName(c.s.who.Name)
 	if item != nil && item.Kind != "" {
 		e.Kind, e.Name, e.Tool, e.Gen, e.Ver = string(item.Kind), cutName(item.Name), item.Tool, item.Gen, item.Ver
 		e.Mdg, e.Was, e.Owner = item.Digest, item.Was, item.Owner
@@ -55,6 +55,10 @@ func (c *call) entry(item *gate.Entry, d policy.Decision) registry.Entry {
 	}
 	would := d.Would()
 	e.Policy, e.Verb, e.Reason, e.Rule = d.Policy(), would.Verb().String(), string(would.Reason()), would.Rule()
+	e.Guard, e.Paths = would.Guard(), cutPaths(would.Paths())
+	for _, x := range d.Shadow() {
+		e.Shadow = append(e.Shadow, registry.EntryShadow{Verb: x.Verb.String(), Reason: string(x.Reason), Rule: x.Rule})
+	}
 	if !d.Enforced() {
 		no := false
 		e.Enforced = &no
@@ -114,7 +118,31 @@ func (c *call) refuse(p *params, item *gate.Entry, d policy.Decision, detail str
 		}
 	}
 	c.watch.End(registry.OutcomeRefused)
+	if d.Guard() != "" && detail == "" {
+		c.paths, detail = cutPaths(d.Paths()), refusedAt(&d)
+	}
 	return c.answerRefused(item, d.Would().Reason(), d.Rule(), shown, false, detail)
+}
+
+// maxPaths is how many pointers of arguments are told and recorded.
+const maxPaths = 8
+
+// cutPaths bounds pointers, which are made of the agent's own names.
+func cutPaths(paths []string) []string {
+	var out []string
+	for _, p := range paths[:min(len(paths), maxPaths)] {
+		out = append(out, cutName(p))
+	}
+	return out
+}
+
+// refusedAt is what an agent is told of an argument that a guard refused: where, and
+// why, without its value (RULES.md 10).
+func refusedAt(d *policy.Decision) string {
+	if len(d.Paths()) == 0 || d.Paths()[0] == "" {
+		return "What is wrong: " + d.Why() + "."
+	}
+	return "What is wrong at " + cutName(d.Paths()[0]) + ": " + d.Why() + "."
 }
 
 // named puts the name that the agent asked for into an entry without an item:
@@ -141,6 +169,7 @@ func (c *call) answerRefused(item *gate.Entry, reason policy.Reason, rule string
 	}
 	if shown {
 		r.origins = []string{c.s.g.place.Origin.String()}
+		r.paths = c.paths
 	}
 	return r.answer(c.f, c.s.rev)
 }

@@ -28,7 +28,8 @@ type refusal struct {
 // hidden are the reasons that say what stands behind a name: agents get
 // not_shown for each of them.
 var hidden = []policy.Reason{policy.ReasonNotShown, policy.ReasonWithheld, policy.ReasonNew, policy.ReasonRed, policy.ReasonLabel,
-	policy.NoRule, policy.RuleNever, policy.NoChannel, policy.Withdrawn, policy.UnknownProfile}
+	policy.NoRule, policy.RuleNever, policy.NoChannel, policy.Withdrawn, policy.UnknownProfile, policy.ReasonUnfit, policy.ReasonGuard,
+	policy.OutsideIntent, policy.IntentExpired}
 
 // told is the reason as an agent may know it. shown tells whether the item is on
 // the surface that this agent was shown, in whatever state it is now.
