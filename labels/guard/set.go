@@ -10,7 +10,7 @@ type Call struct {
 	Tool   string // the upstream's own name of tool, prompt or resource
 	Method string // MCP method
 	Effect labels.Effect
-	Args   args.Value // root of the arguments; the zero value counts as {}
+	Args   *args.Tree // nil: nobody read them, and every guard refuses
 	Files  Files      // what can be seen of the upstream's file system; nil: nothing
 }
 
