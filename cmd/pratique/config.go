@@ -65,7 +65,7 @@ func besideFile(cfg *node.Config, dir string) {
 		paths = append(paths, &cfg.Inspector.Model.Command[0])
 	}
 	for i := range cfg.Upstreams {
-		paths = append(paths, &cfg.Upstreams[i].HeadersFile)
+		paths = append(paths, &cfg.Upstreams[i].HeadersFile, &cfg.Upstreams[i].Policy)
 	}
 	for _, p := range paths {
 		if *p != "" && !filepath.IsAbs(*p) {

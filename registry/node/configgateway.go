@@ -35,6 +35,10 @@ type UpstreamConf struct {
 	// the url carries. It is read once, at the start. A relative path starts at this
 	// file's folder.
 	HeadersFile string `yaml:"headers_file"`
+	// Policy is a file of rules for this server alone: a layer beside the policy of
+	// all, of which neither loosens the other. A relative path starts at this file's
+	// folder.
+	Policy string `yaml:"policy"`
 }
 
 // GatewayConf are the settings of the way from agents to upstreams.

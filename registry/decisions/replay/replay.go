@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -141,7 +142,26 @@ func read(e *registry.Entry) (facts, error) {
 		return f, missing("context of the run", err)
 	}
 	f.Effect = e.Effect
-	return f, nil
+	return f, f.observed(e)
+}
+
+// observed are the facts that nobody can find out again: who called, when and how,
+// how the arguments fitted the schema of then, and what had been counted.
+func (f *facts) observed(e *registry.Entry) (err error) {
+	f.Agent, f.AgentName, f.Run, f.Way, f.At = e.Agent, e.Named, e.Run, e.Way, time.UnixMilli(e.At)
+	f.Ver, f.Digest = e.Ver, e.Mdg
+	if e.Fit != "" {
+		if f.Fit, err = policy.ParseFit(e.Fit); err != nil {
+			return missing("fit of the arguments", err)
+		}
+	}
+	if f.Fit != policy.Fits && len(e.Paths) > 0 {
+		f.UnfitAt = e.Paths[0]
+	}
+	if c := e.Counts; c != nil {
+		f.Counts = policy.Counts{Known: true, Run: c.Run, Minute: c.Minute, Hour: c.Hour, Day: c.Day, New: c.New}
+	}
+	return nil
 }
 
 // decider is the policy of the entry. byGate: no policy was asked, since the
