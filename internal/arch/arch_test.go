@@ -89,6 +89,8 @@ func TestRulesCanFail(t *testing.T) {
 		{"memdb elsewhere", Package{Path: "registry/writer", Imports: []string{"github.com/hashicorp/go-memdb"}}, "unique"},
 		{"memdb in a test elsewhere", Package{Path: "registry/api", Tests: []string{"github.com/hashicorp/go-memdb"}}, "unique"},
 		{"memdb in its place", Package{Path: "registry/state", Imports: []string{"github.com/hashicorp/go-memdb"}}, ""},
+		{"CEL elsewhere", Package{Path: "gateway", Imports: []string{"cel.dev/cel-go/cel"}}, "conditions are compiled"},
+		{"CEL in its place", Package{Path: "labels/policy", Imports: []string{"cel.dev/cel-go/cel"}}, ""},
 		{"cli elsewhere", Package{Path: "client", Imports: []string{"github.com/urfave/cli/v2"}}, "parses flags"},
 		{"cli in its place", Package{Path: "cmd/pratique", Imports: []string{"github.com/urfave/cli/v2"}}, ""},
 		{"go-jose elsewhere", Package{Path: "registry/api", Imports: []string{jose}}, "pre-check only"},

@@ -39,6 +39,11 @@ var Rules = []Rule{
 		Reason: "a library that parses flags is no library; cli/v2 also ignores flags after arguments, which cmd guards against once",
 	},
 	{
+		Of: []string{"..."}, Except: []string{"labels/policy/..."}, Tests: true,
+		Never:  []string{"cel.dev/cel-go/...", "github.com/google/cel-go/..."},
+		Reason: "conditions are compiled where their errors are turned into refusals and their cost is bounded: nowhere else",
+	},
+	{
 		Of: []string{"..."}, Except: []string{"credentials/envelope", "credentials/proof", "credentials/keyring"}, Tests: true,
 		Never:  []string{jose + "/..."},
 		Reason: "go-jose makes and opens behind the pre-check only; whoever else wants a token opened takes an envelope.Verifier",
@@ -101,7 +106,7 @@ var Rules = []Rule{
 	},
 	{
 		Of:     []string{"..."},
-		Except: []string{"internal/problem", "internal/arch", "credentials/internal/vectortest/..."},
+		Except: []string{"internal/problem", "internal/arch", "credentials/internal/vectortest/...", "examples/benchpolicy"}, // the last as a yardstick
 		Never:  []string{"encoding/json", "encoding/gob"},
 		Reason: "encoding/json folds case and takes the last of two members; internal/canon reads JSON strictly",
 	},
