@@ -1,0 +1,77 @@
+package args
+
+import "strings"
+
+// maxLevel is how deep documents may stand in strings of documents.
+const maxLevel = 4
+
+// What is known of the document in a string: nothing yet, that there is none, or 2 and
+// its index in inners.
+const (
+	unread = iota
+	none
+	known
+)
+
+// Inner is the root of the object or array that a string holds as JSON, perhaps with
+// white space or a byte order mark around it; false where it holds none. As servers
+// take what we would refuse, two members of one name are both there, and half a
+// surrogate pair is U+FFFD. Documents stand at most 4 deep in each other; see Cut.
+func (v Value) Inner() (Value, bool) {
+	if v.Kind() != '"' {
+		return Value{}, false
+	}
+	switch x := &v.t.nodes[v.n]; x.inner {
+	case none:
+		return Value{}, false
+	case unread:
+		return v.open()
+	default:
+		return v.t.inners[x.inner-known].Root(), true
+	}
+}
+
+// open reads the document in a string for the first time.
+func (v Value) open() (Value, bool) {
+	x := &v.t.nodes[v.n]
+	x.inner = none
+	if x.end-x.at < 4 {
+		return Value{}, false
+	}
+	text := trim(v.Text())
+	if !framed(text) {
+		return Value{}, false
+	}
+	top := v.t
+	for top.up.t != nil {
+		top = top.up.t
+	}
+	if v.t.level == maxLevel {
+		top.cut = true
+		return Value{}, false
+	}
+	in := trees.Get().(*Tree)
+	in.raw, in.src, in.loose, in.up, in.level = []byte(text), text, true, v, v.t.level+1
+	ok := in.read(top.left)
+	top.left -= len(in.nodes)
+	if !ok {
+		top.cut = top.cut || top.left <= 0
+		in.Release()
+		return Value{}, false
+	}
+	v.t.inners = append(v.t.inners, in)
+	v.t.nodes[v.n].inner = uint32(known + len(v.t.inners) - 1)
+	return in.Root(), true
+}
+
+func trim(s string) string {
+	return strings.Trim(strings.TrimPrefix(strings.TrimLeft(s, " \t\r\n"), "\ufeff"), " \t\r\n")
+}
+
+// framed tells whether a text begins and ends as an object or array does.
+func framed(s string) bool {
+	if len(s) < 2 {
+		return false
+	}
+	return s[0] == '{' && s[len(s)-1] == '}' || s[0] == '[' && s[len(s)-1] == ']'
+}

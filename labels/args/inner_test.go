@@ -1,0 +1,112 @@
+package args_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/labels/args"
+)
+
+// quoted is a string that holds a text.
+func quoted(s string) string {
+	b, err := jsontext.AppendQuote(nil, s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func inner(t testing.TB, text string) (args.Value, bool) {
+	t.Helper()
+	return parse(t, `{"o":`+quoted(text)+`}`).First().Inner()
+}
+
+func TestInner(t *testing.T) {
+	for _, s := range []string{`{}`, `[]`, ` {"a":1}` + "\n", "\ufeff[1]", "\t\ufeff {} ", `{"a":"\ud800"}`, `{"a":1,"a":2}`} {
+		v, ok := inner(t, s)
+		if !ok || v.Pointer() != "/o!" || v.Key() != "o" || v.Name() != "" || v.Parent().Kind() != '"' || v.Next().Kind() != 0 {
+			t.Errorf("%q: %v at %q", s, ok, v.Pointer())
+		}
+	}
+	for _, s := range []string{``, `{`, `a`, `1`, `"{}"`, `null`, `{]`, `[link](x)`, `[a]`, `{{x}}`, `{'a':1}`, `{} {}`, `{"a":1,}`, `{"a":NaN}`} {
+		if v, ok := inner(t, s); ok {
+			t.Errorf("%q is %s", s, v.Raw())
+		}
+	}
+}
+
+// What a server would read twice is there twice, and found by no name.
+func TestTwiceInside(t *testing.T) {
+	v, ok := inner(t, `{"branch":"a","\u0062ranch":"main","x":1}`)
+	if !ok || v.Len() != 3 || v.At(0).Name() != "branch" || v.At(1).Name() != "branch" || v.At(1).Text() != "main" {
+		t.Errorf("%v: %s", ok, v.Raw())
+	}
+	if _, ok := v.Get("branch"); ok {
+		t.Error("one of two was got")
+	}
+	if x, ok := v.Get("x"); !ok || x.Pointer() != "/o!/x" {
+		t.Error("x is not there")
+	}
+}
+
+func TestInnerOfInner(t *testing.T) {
+	nest := func(levels int) string {
+		s := `{"branch":"main"}`
+		for range levels - 1 {
+			s = `{"o":` + quoted(s) + `}`
+		}
+		return s
+	}
+	for levels, want := range map[int]string{1: "/o!/branch", 2: "/o!/o!/branch", 4: "/o!/o!/o!/o!/branch", 5: ""} {
+		tree, err := args.Parse([]byte(`{"o":` + quoted(nest(levels)) + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := ""
+		for range 2 { // the second time from what is kept
+			at = ""
+			tree.Root().Walk(func(v args.Value) bool {
+				if v.Name() == "branch" {
+					at = v.Pointer()
+				}
+				return true
+			})
+		}
+		if at != want || tree.Cut() != (want == "") {
+			t.Errorf("%d levels: at %q, cut %v", levels, at, tree.Cut())
+		}
+		tree.Release()
+	}
+}
+
+func TestWalkStops(t *testing.T) {
+	r := parse(t, `{"a":[1,2],"b":"[3,4]","c":5}`)
+	all := ""
+	r.Walk(func(v args.Value) bool { all += string(v.Kind()); return true })
+	if all != `{[00"[000` {
+		t.Errorf("walked %s", all)
+	}
+	n := 0
+	if r.Walk(func(v args.Value) bool { n++; return string(v.Raw()) != "3" }) || n != 7 {
+		t.Errorf("stopped behind %d", n)
+	}
+}
+
+// Documents in strings are bounded together, and it is told where they are.
+func TestInnerIsBounded(t *testing.T) {
+	many := quoted(`[` + strings.Repeat("1,", 100_000) + `1]`)
+	tree, err := args.Parse([]byte(`{"a":[` + many + `,` + many + `,` + many + `,` + many + `]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tree.Cut() {
+		t.Error("cut before anybody looked")
+	}
+	n := 0
+	tree.Root().Walk(func(args.Value) bool { n++; return true })
+	if !tree.Cut() || n > 300_000 {
+		t.Errorf("%d values, cut %v", n, tree.Cut())
+	}
+}
