@@ -1,8 +1,8 @@
 // Command foldtable writes the table by which the inspector reads letters: for
 // each character of Unicode what it stands for or looks like, in ASCII where it
-// can be. See go:generate in quarantine/inspect/unfold.
+// can be. See go:generate in internal/lookalike.
 //
-//	go run ./internal/foldtable -confusables confusables.txt >quarantine/inspect/unfold/fold.txt
+//	go run ./internal/foldtable -confusables confusables.txt >internal/lookalike/fold.txt
 //
 // confusables.txt is the file of that name of the Unicode security data
 // (https://www.unicode.org/Public/security/, UTS #39), or the same mapping as

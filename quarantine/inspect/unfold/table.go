@@ -1,19 +1,13 @@
 package unfold
 
 import (
-	_ "embed"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode"
-)
 
-// The file is made of the Unicode character and security data. To make it anew,
-// set CONFUSABLES to the path of their confusables.txt.
-//
-//go:generate sh -c "go run ../../../internal/foldtable -confusables \"$CONFUSABLES\" >fold.tmp && mv fold.tmp fold.txt"
-//go:embed fold.txt
-var foldText string
+	"github.com/pratique-dev/pratique/internal/lookalike"
+)
 
 // A letter is what a character stands for. Of look-alikes (look) that depends on
 // the word.
@@ -38,7 +32,7 @@ var letters = sync.OnceValue(func() *table {
 		}
 	}
 	look := false
-	for line := range strings.Lines(foldText) {
+	for line := range strings.Lines(lookalike.Table) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
 		case line == "look":
@@ -70,7 +64,7 @@ func (t *table) add(line string, look bool) {
 		a, err := strconv.ParseUint(from, 16, 21)
 		b, err2 := strconv.ParseUint(till, 16, 21)
 		if err != nil || err2 != nil {
-			panic("unfold: fold.txt: " + f)
+			panic("unfold: table: " + f)
 		}
 		for c := rune(a); c <= rune(b); c++ {
 			*t.at(c) = id
