@@ -1,0 +1,120 @@
+// Package yamltext bounds YAML texts before a parser sees them, so that what
+// people write in our files means what it seems to mean.
+package yamltext
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
+)
+
+// ErrText is every error of this package. Its text names a line, and repeats
+// nothing of the file.
+var ErrText = errors.New("not the plain YAML that is taken here")
+
+// maxFlow is how deep [ and { may be nested.
+const maxFlow = 4
+
+// Clean drops a byte order mark and reads CRLF as LF. It refuses what is not UTF-8.
+func Clean(text []byte) ([]byte, error) {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(text) {
+		return nil, fmt.Errorf("%w: not UTF-8", ErrText)
+	}
+	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), nil
+}
+
+// Plain refuses what makes a YAML text mean more than it seems to: anchors, aliases,
+// merges, tags, directives, complex keys and further documents. It bounds nesting,
+// which the parser does not: a line of nothing but dashes would take all memory.
+func Plain(text []byte) error {
+	flow, content := 0, false
+	line, dashes, colons := 0, 0, 0
+	for _, t := range lexer.Tokenize(string(text)) {
+		bad := func(what string) error { return fmt.Errorf("%w: line %d: %s", ErrText, t.Position.Line, what) }
+		if t.Position.Line != line {
+			line, dashes, colons = t.Position.Line, 0, 0
+		}
+		switch t.Type {
+		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType, token.DirectiveType, token.MappingKeyType:
+			return bad("anchors, aliases, merges, tags, directives and complex keys are not taken")
+		case token.DocumentHeaderType, token.DocumentEndType:
+			if content || t.Type == token.DocumentEndType {
+				return bad("one document only")
+			}
+		case token.CommentType:
+			continue
+		case token.SequenceStartType, token.MappingStartType:
+			flow++
+		case token.SequenceEndType, token.MappingEndType:
+			flow--
+		case token.SequenceEntryType:
+			dashes++
+		case token.MappingValueType:
+			if flow == 0 {
+				colons++
+			}
+		}
+		if flow > maxFlow || dashes > 1 || colons > 1 {
+			return bad("nested too deep")
+		}
+		content = true
+	}
+	return nil
+}
+
+// Decode reads a plain text into v, strictly: unknown and repeated keys and values
+// of other types are errors, which name the line and what is wrong.
+func Decode(text []byte, v any) error {
+	if err := Plain(text); err != nil {
+		return err
+	}
+	if err := yaml.UnmarshalWithOptions(text, v, yaml.Strict()); err != nil {
+		return placed(err)
+	}
+	return nil
+}
+
+// placed keeps the place of a YAML error and drops its text, which quotes the file.
+func placed(err error) error {
+	what := "not valid YAML of this format"
+	switch {
+	case errors.As(err, new(*yaml.UnknownFieldError)):
+		what = "unknown key"
+	case errors.As(err, new(*yaml.DuplicateKeyError)):
+		what = "repeated key"
+	case errors.Is(err, errWord), errors.As(err, new(*yaml.TypeError)):
+		what = "a value has another type than its key wants"
+	}
+	var at yaml.Error
+	if errors.As(err, &at) && at.GetToken() != nil && at.GetToken().Position != nil {
+		return fmt.Errorf("%w: line %d: %s", ErrText, at.GetToken().Position.Line, what)
+	}
+	return fmt.Errorf("%w: %s", ErrText, what)
+}
+
+// A Word is a string that YAML reads as one: 42, true and null are something else,
+// and what they would become is for the file to say, in quotes. One without a value is
+// as if it were not there.
+type Word string
+
+var errWord = errors.New("not a string; put it in quotes")
+
+// UnmarshalYAML implements yaml.InterfaceUnmarshaler.
+func (w *Word) UnmarshalYAML(decode func(any) error) error {
+	var v any
+	if err := decode(&v); err != nil {
+		return err
+	}
+	s, ok := v.(string)
+	if !ok {
+		return errWord
+	}
+	*w = Word(s)
+	return nil
+}
