@@ -38,6 +38,9 @@ type Policy interface {
 	// at all would be allowed, now or after a person's approval. List and call are
 	// judged separately; being listed permits nothing.
 	Listed(f Facts) bool
+	// Needs is what has to be looked up for Facts.Counts before Decide: it depends on
+	// method and names alone. What is not looked up counts as worst.
+	Needs(f Facts) Needs
 	// Digest names all that decides here.
 	Digest() credentials.Digest
 }
@@ -65,6 +68,9 @@ type organisation struct {
 
 // Digest implements Policy.
 func (p *organisation) Digest() credentials.Digest { return p.digest }
+
+// Needs implements Policy.
+func (p *organisation) Needs(Facts) Needs { return Needs{} }
 
 // Decide implements Policy: what the profile and the rules say, then what is
 // left of an Ask that nobody could answer.

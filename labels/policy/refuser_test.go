@@ -11,5 +11,6 @@ type refuser struct{}
 func (refuser) Decide(policy.Facts) policy.Decision {
 	return policy.Refuse(policy.RuleNever, "refuser")
 }
-func (refuser) Listed(policy.Facts) bool   { return false }
-func (refuser) Digest() credentials.Digest { return credentials.Digest{1} }
+func (refuser) Listed(policy.Facts) bool        { return false }
+func (refuser) Needs(policy.Facts) policy.Needs { return policy.Needs{} }
+func (refuser) Digest() credentials.Digest      { return credentials.Digest{1} }
