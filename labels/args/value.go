@@ -199,6 +199,14 @@ func (v Value) Raw() []byte {
 	return v.t.raw[x.at:x.end:x.end]
 }
 
+// Offset is where the value begins in the text of its document, in bytes; 0 of no value.
+func (v Value) Offset() int {
+	if v.t == nil {
+		return 0
+	}
+	return int(v.t.nodes[v.n].at)
+}
+
 // Walk calls f with the value and every value below it, documents inside of strings
 // included, parents first, until f is false. It is false if f was.
 func (v Value) Walk(f func(Value) bool) bool {
