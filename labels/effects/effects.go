@@ -1,0 +1,106 @@
+// Package effects says what a tool does and what it has no business to ask for,
+// by our own reading.
+//
+// What a tool does is a set of effects. The operator's file decides before signed
+// catalogues, and these before a rule over verb, schema and annotations in which a
+// claim can only make the answer stricter: a verb or a claim alone never makes a
+// tool of an origin that nobody attested a read (RULES.md 3).
+//
+// What a tool says of itself is held against itself: a claim to read against a
+// name or a schema that writes, and each leaf of the input schema that asks for
+// personal or secret data against what the tool, and the server that it is of, say
+// they are for. These are reasons to look, found by words: they miss what is said
+// in words that nobody thought of, and grant nothing.
+package effects
+
+import (
+	"github.com/pratique-dev/pratique/labels"
+)
+
+// A Source says who decided an effect.
+type Source string
+
+// The sources, in the order in which they are asked.
+const (
+	ByFile      Source = "file"      // the operator's own word
+	ByCatalogue Source = "catalogue" // an entry signed by a key that the operator enrolled
+	ByRule      Source = ""          // Rule: nobody said anything
+)
+
+// A Tool is what a tool says of itself, as far as it is judged.
+type Tool struct {
+	Name        string
+	Title       string
+	Description string
+	Hints       []Hint
+	Leaves      []Leaf // of its input schema, at every depth, in the order of the document
+}
+
+// A Hint is one annotation that is true or false.
+type Hint struct {
+	Name  string // readOnlyHint, destructiveHint, idempotentHint, openWorldHint
+	Value bool
+	At    int // for whoever made the tool: where it stands
+}
+
+// A Leaf is one place of an input schema that a call fills in: a property, at any
+// depth, or a schema without a name of its own (additionalProperties, items of the
+// root).
+type Leaf struct {
+	Name        string // the property's, the pattern's of patternProperties; empty: it has none
+	Above       string // the name of the leaf that it is a member of; empty: none
+	Path        string // for people
+	Type        string // where it is one word
+	Title       string
+	Description string
+	Format      string
+	Pattern     string
+	Enum        bool // only values that the schema names can be given
+	Named       bool // by "required" only, so far as this leaf goes
+	At          int  // for whoever made the tool: where it stands
+}
+
+// An Origin is what a server says it is for. The zero value says nothing, and
+// Known false that nobody has asked yet.
+type Origin struct {
+	Name         string
+	Title        string
+	Instructions string
+	Known        bool
+}
+
+// A Kind is what a finding is of.
+type Kind string
+
+// The kinds.
+const (
+	Contradiction Kind = "contradiction" // a claim against name, description or schema
+	Overreach     Kind = "overreach"     // a leaf that the tool's purpose has no use for
+)
+
+// A Finding is one reason to look, for operators only (RULES.md 22).
+type Finding struct {
+	Kind  Kind
+	Class Class  // of an overreach: what is asked for
+	At    int    // Hint.At of a contradiction, Leaf.At of an overreach
+	Path  string // Leaf.Path; of a contradiction: the hint's name
+	Why   string // one sentence of ours; of the tool's own words only names of parameters, quoted
+}
+
+// Judge holds a tool's parts against each other. It takes time linear in the size
+// of the tool. While the origin is not known, what its purpose could excuse is no
+// finding yet.
+func Judge(t *Tool, o *Origin) []Finding {
+	return append(contradictions(t), overreaches(t, o)...)
+}
+
+// Apparent is what a tool's name, schema and claims look like, for people who
+// write it into a file: nothing is decided on it. Unclassified: it looks like
+// nothing known.
+func Apparent(t *Tool) labels.Effect { return apparent(t) }
+
+// Rule is the effect of a tool that neither file nor catalogue names. Of an origin
+// that is not attested it is Unclassified, which counts as every effect. Of an
+// attested one a read is what claims, name and schema agree on, and where any of
+// them says more, more it is.
+func Rule(s labels.Standing, t *Tool) labels.Effect { return rule(s, t) }

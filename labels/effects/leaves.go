@@ -1,0 +1,259 @@
+package effects
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ErrTool says that a tool does not read: no strict JSON, nested too deep, or of
+// more leaves than are looked at. Nothing of it may be believed.
+var ErrTool = errors.New("effects: not a tool that can be read")
+
+// Bounds of a tool that is read.
+const (
+	MaxDepth  = 128
+	MaxLeaves = 1 << 16
+)
+
+// Read reads a tool as tools/list has it.
+func Read(raw jsontext.Value) (*Tool, error) {
+	var t struct {
+		Name        string                    `json:"name"`
+		Title       string                    `json:"title"`
+		Description string                    `json:"description"`
+		Annotations map[string]jsontext.Value `json:"annotations"`
+		Input       jsontext.Value            `json:"inputSchema"`
+	}
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return nil, ErrTool
+	}
+	out := &Tool{Name: t.Name, Title: t.Title, Description: t.Description}
+	for _, h := range [...]string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
+		if k := t.Annotations[h].Kind(); k == 't' || k == 'f' {
+			out.Hints = append(out.Hints, Hint{Name: h, Value: k == 't'})
+		}
+	}
+	if out.Title == "" {
+		if v := t.Annotations["title"]; v.Kind() == '"' && json.Unmarshal(v, &out.Title) != nil {
+			return nil, ErrTool
+		}
+	}
+	if len(t.Input) == 0 {
+		return out, nil
+	}
+	r := schemaReader{d: jsontext.NewDecoder(bytes.NewBuffer(t.Input))}
+	if err := r.schema("inputSchema", "", -1, 0); err != nil {
+		return nil, ErrTool
+	}
+	if _, err := r.d.ReadToken(); err != io.EOF {
+		return nil, ErrTool
+	}
+	out.Leaves = r.leaves
+	for i := range out.Leaves {
+		out.Leaves[i].At = i
+	}
+	return out, nil
+}
+
+// A schemaReader collects the leaves of a schema in the order of the document.
+type schemaReader struct {
+	d      *jsontext.Decoder
+	leaves []Leaf
+}
+
+var errLeaves = errors.New("too deep, or too many leaves")
+
+// leaf begins a leaf and returns its place.
+func (r *schemaReader) leaf(l Leaf) (int, error) {
+	if len(r.leaves) == MaxLeaves {
+		return 0, errLeaves
+	}
+	r.leaves = append(r.leaves, l)
+	return len(r.leaves) - 1, nil
+}
+
+// maxPath bounds the paths of leaves: those of what is deeper are those of what it
+// is in.
+const maxPath = 512
+
+func below(path, name string) string {
+	if len(path)+len(name) >= maxPath {
+		return path
+	}
+	return path + "." + name
+}
+
+// schema reads a schema: of is the leaf that it is about, -1 where it is the root's
+// own; above is the name of the nearest leaf that has one.
+func (r *schemaReader) schema(path, above string, of, depth int) error {
+	if depth > MaxDepth {
+		return errLeaves
+	}
+	if r.d.PeekKind() != '{' {
+		return r.each(path, above, of, depth) // an array of schemas, or a boolean
+	}
+	if _, err := r.d.ReadToken(); err != nil {
+		return err
+	}
+	for r.d.PeekKind() == '"' {
+		tok, err := r.d.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := r.member(tok.String(), path, above, of, depth); err != nil {
+			return err
+		}
+	}
+	_, err := r.d.ReadToken()
+	return err
+}
+
+// each reads the elements of an array as schemas; anything else is passed by.
+func (r *schemaReader) each(path, above string, of, depth int) error {
+	if r.d.PeekKind() != '[' {
+		return r.d.SkipValue()
+	}
+	if _, err := r.d.ReadToken(); err != nil {
+		return err
+	}
+	for i := 0; r.d.PeekKind() != ']'; i++ {
+		if r.d.PeekKind() == 0 {
+			return errLeaves
+		}
+		if err := r.schema(path+"["+strconv.Itoa(i)+"]", above, of, depth+1); err != nil {
+			return err
+		}
+	}
+	_, err := r.d.ReadToken()
+	return err
+}
+
+// member reads what one word of a schema says.
+func (r *schemaReader) member(name, path, above string, of, depth int) error {
+	at := below(path, name)
+	switch name {
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
+		return r.named(at, above, depth+1)
+	case "required":
+		return r.required(at, above)
+	case "additionalProperties", "unevaluatedProperties":
+		if r.d.PeekKind() != '{' {
+			return r.d.SkipValue()
+		}
+		n, err := r.leaf(Leaf{Above: above, Path: at})
+		if err != nil {
+			return err
+		}
+		return r.schema(at, above, n, depth+1)
+	case "title", "description", "$comment", "format", "pattern", "contentMediaType", "type":
+		return r.text(name, of)
+	case "enum", "const":
+		if of >= 0 {
+			r.leaves[of].Enum = true
+		}
+		return r.d.SkipValue()
+	case "default", "examples", "example", "$ref", "$id", "$schema":
+		return r.d.SkipValue()
+	}
+	switch r.d.PeekKind() { // items, allOf, not, if and what nobody has thought of
+	case '{', '[':
+		return r.schema(at, above, of, depth+1)
+	}
+	return r.d.SkipValue()
+}
+
+// named reads an object of schemas by name.
+func (r *schemaReader) named(path, above string, depth int) error {
+	if depth > MaxDepth {
+		return errLeaves
+	}
+	if r.d.PeekKind() != '{' {
+		return r.d.SkipValue()
+	}
+	if _, err := r.d.ReadToken(); err != nil {
+		return err
+	}
+	for r.d.PeekKind() == '"' {
+		tok, err := r.d.ReadToken()
+		if err != nil {
+			return err
+		}
+		name := tok.String()
+		n, err := r.leaf(Leaf{Name: name, Above: above, Path: below(path, name)})
+		if err != nil {
+			return err
+		}
+		if err := r.schema(below(path, name), name, n, depth+1); err != nil {
+			return err
+		}
+	}
+	_, err := r.d.ReadToken()
+	return err
+}
+
+// required reads names that a call must have, whether or not there is a schema of
+// them.
+func (r *schemaReader) required(path, above string) error {
+	v, err := r.d.ReadValue()
+	if err != nil {
+		return err
+	}
+	var names []string
+	if json.Unmarshal(v, &names) != nil {
+		return nil
+	}
+	for i, n := range names {
+		if _, err := r.leaf(Leaf{Name: n, Above: above, Path: path + "[" + strconv.Itoa(i) + "]", Named: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text reads a string that says something of a leaf.
+func (r *schemaReader) text(name string, of int) error {
+	v, err := r.d.ReadValue()
+	if err != nil || of < 0 || v.Kind() != '"' {
+		return err
+	}
+	b, err := jsontext.AppendUnquote(nil, v)
+	if err != nil {
+		return err
+	}
+	r.leaves[of].Add(name, string(b))
+	return nil
+}
+
+// Add takes a string of the schema that the leaf is about, by the word of JSON
+// Schema that it belongs to. What is said twice (items, anyOf) is read one after
+// the other.
+func (l *Leaf) Add(word, text string) {
+	join := func(p *string) {
+		if len(*p) > longestText {
+			return
+		}
+		if *p != "" {
+			text = *p + ". " + text
+		}
+		*p = text
+	}
+	switch word {
+	case "title":
+		join(&l.Title)
+	case "description", "$comment":
+		join(&l.Description)
+	case "format", "contentMediaType":
+		l.Format = text
+	case "pattern":
+		l.Pattern = text
+	case "type":
+		l.Type = text
+	case "enum", "const":
+		l.Enum = true
+	}
+}
