@@ -176,7 +176,7 @@ func (p *Plan) readNames(f *planFile) error {
 // ruleSet is what is known here of a rule file in its canonical spelling.
 type ruleSet struct {
 	Rules []ruleForm     `json:"rules"`
-	Rest  jsontext.Value `json:",inline"`
+	Rest  jsontext.Value `json:",embed"`
 }
 
 type ruleForm struct {
@@ -185,7 +185,7 @@ type ruleForm struct {
 	Ask     []string       `json:"ask,omitzero"`
 	Never   []string       `json:"never,omitzero"`
 	Methods []string       `json:"methods,omitzero"`
-	Rest    jsontext.Value `json:",inline"`
+	Rest    jsontext.Value `json:",embed"`
 }
 
 // implied is the name of the rule that allows what no other allows or asks for.

@@ -20,3 +20,11 @@ func (r *Run) Fill(src Source, n int) error {
 		return &out, nil
 	})
 }
+
+// Bound tells whether the run was bound by an intent when it began.
+func (r *Run) Bound() bool { return r.sealed }
+
+// SealedFile is the file of a binding with this body, and a sum that is right.
+func SealedFile(body []byte) []byte {
+	return append([]byte(bindingFormat+bindingSum(body)+"\n"), body...)
+}

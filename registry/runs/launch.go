@@ -63,25 +63,42 @@ func (l *launchShelf) Lock(ctx context.Context, name string) (func(), error) {
 	return func() { other(); unlock() }, nil
 }
 
-// launch begins the run of a launch.
-func (s *Store) launch(agent credentials.AgentID, profile string) (*Run, error) {
+// launch begins the run of a launch. One that is sealed has a file from the
+// beginning, so that its intent can be looked at, and narrowed.
+func (s *Store) launch(agent credentials.AgentID, profile string, sealed credentials.Digest) (*Run, error) {
 	l := &launchShelf{Shelf: shelf.Memory(), disk: s.files, dir: s.dir}
 	own := newStore(l, s.opt)
+	own.intents = s.intents
 	h := own.holderOf(agent, launchSuffix)
 	if s.dir != "" {
 		h.lazy = l
 	}
 	d, err := h.change(context.Background(), func(*document) (*document, error) {
 		id, err := s.draw("run_")
-		return &document{Run: id, Agent: agent, Profile: profile, Began: s.opt.Now().UnixMilli()}, err
+		return &document{Run: id, Agent: agent, Profile: profile, Began: s.opt.Now().UnixMilli(), Sealed: sealed}, err
 	})
+	if err == nil && !sealed.IsZero() {
+		err = h.amendLocked(h.publish)
+	}
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.launched = append(s.launched, h)
-	return &Run{h: h, id: d.Run}, nil
+	return h.runOf(d), nil
+}
+
+// amendLocked does something with the lock of the file and mu held.
+func (h *holder) amendLocked(f func() error) error {
+	unlock, err := h.store.files.Lock(context.Background(), h.file)
+	if err != nil {
+		return fmt.Errorf("runs: %w", err)
+	}
+	defer unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return f()
 }
 
 // publish puts the run of a launch into the folder. mu and the lock of the file in
@@ -130,6 +147,7 @@ func (h *holder) leave() {
 		_ = os.Remove(filepath.Join(h.lazy.dir, h.doc.Run+resultsSuffix))
 	}
 	_ = durable.Remove(filepath.Join(h.lazy.dir, h.file))
+	_ = durable.Remove(filepath.Join(h.lazy.dir, string(h.agent)+bindingSuffix))
 	h.lazy.live()
 	h.lazy.live = nil
 }
@@ -152,7 +170,7 @@ func (s *Store) All() ([]*Run, error) {
 		if bad != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", h.agent, bad))
 		} else if d != nil && d.Ended == 0 {
-			out = append(out, &Run{h: h, id: d.Run})
+			out = append(out, h.runOf(d))
 		}
 	}
 	return out, err
@@ -187,6 +205,7 @@ func (s *Store) swept(h *holder) bool {
 		_ = os.Remove(filepath.Join(s.dir, d.Run+resultsSuffix))
 	}
 	_ = durable.Remove(filepath.Join(s.dir, h.file))
+	_ = durable.Remove(filepath.Join(s.dir, string(h.agent)+bindingSuffix))
 	return true
 }
 

@@ -53,6 +53,9 @@ type Options struct {
 	// Acts verifies operators' acts, and Observers statements of runtimes that the
 	// operator enrolled; nil refuses them all.
 	Acts, Observers envelope.Verifier
+	// Intents verifies operators' tokens over intents; nil refuses them all, and
+	// whatever is sealed is then closed.
+	Intents envelope.Verifier
 	// Audience is what acts name as aud: the name of the folder's log; Registry what
 	// statements do: the registry's external URL.
 	Audience, Registry string
@@ -63,15 +66,18 @@ type Options struct {
 
 // A Store is the folder of the runs; several processes may use it.
 type Store struct {
-	opt   Options
-	files shelf.Shelf
-	dir   string // empty: in memory
-	boot  uint64
+	opt     Options
+	files   shelf.Shelf
+	intents shelf.Shelf // of launches too, whose runs are elsewhere
+	dir     string      // empty: in memory
+	boot    uint64
 
 	mu       sync.Mutex         // owns what follows; each holder has a lock of its own
 	known    map[string]*holder // by file
 	launched []*holder          // of this process
 	tokens   map[string]opened  // acts and statements as they were verified
+	sealing  bool               // launches are sealed, or nothing is launched
+	next     *Run               // of a launch that was sealed, until it is launched
 }
 
 // A holder is what this process knows of one agent's file.
@@ -89,6 +95,8 @@ type holder struct {
 	seen *View  // of doc
 	res  *results
 	run  string // whose results res are
+
+	binding seenBinding
 }
 
 // Open opens the folder, and makes it where it is missing.
@@ -112,7 +120,7 @@ func newStore(f shelf.Shelf, o Options) *Store {
 	if o.Rand == nil {
 		o.Rand = rand.Reader
 	}
-	return &Store{opt: o, files: f, boot: bootID(), known: map[string]*holder{}, tokens: map[string]opened{}}
+	return &Store{opt: o, files: f, intents: f, boot: bootID(), known: map[string]*holder{}, tokens: map[string]opened{}}
 }
 
 func (s *Store) holder(agent credentials.AgentID) *holder { return s.holderOf(agent, runSuffix) }
@@ -177,7 +185,7 @@ func (s *Store) Current(agent credentials.AgentID, profile string) (r *Run, bega
 	if d, err := h.read(); err != nil {
 		return nil, false, err
 	} else if d != nil && d.Ended == 0 {
-		return &Run{h: h, id: d.Run}, false, nil
+		return h.runOf(d), false, nil
 	}
 	d, err := h.change(context.Background(), func(d *document) (*document, error) {
 		if d != nil && d.Ended == 0 {
@@ -187,13 +195,24 @@ func (s *Store) Current(agent credentials.AgentID, profile string) (r *Run, bega
 			_ = os.Remove(filepath.Join(s.dir, d.Run+resultsSuffix)) // what it held is nobody's any more
 		}
 		id, err := s.draw("run_")
-		began = err == nil
-		return &document{Run: id, Agent: agent, Profile: profile, Began: s.opt.Now().UnixMilli()}, err
+		if err != nil {
+			return nil, err
+		}
+		next := &document{Run: id, Agent: agent, Profile: profile, Began: s.opt.Now().UnixMilli()}
+		if err := s.bindRun(h, d, next); err != nil {
+			return nil, err
+		}
+		began = true
+		return next, nil
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	return &Run{h: h, id: d.Run}, began, nil
+	return h.runOf(d), began, nil
+}
+
+func (h *holder) runOf(d *document) *Run {
+	return &Run{h: h, id: d.Run, sealed: !d.Sealed.IsZero(), over: d.Over}
 }
 
 func (s *Store) draw(prefix string) (string, error) {
@@ -205,13 +224,24 @@ func (s *Store) draw(prefix string) (string, error) {
 }
 
 // Launch begins a run of a launch. It is kept in memory until something of it is
-// withdrawn, and ends with the process.
+// withdrawn, and ends with the process. Where SealLaunch sealed one, that one is
+// given, once, and no other.
 func (s *Store) Launch(profile string) (*Run, error) {
+	s.mu.Lock()
+	r, sealing := s.next, s.sealing
+	s.next = nil
+	s.mu.Unlock()
+	if sealing {
+		if r == nil {
+			return nil, ErrPresented
+		}
+		return r, nil
+	}
 	agent, err := s.draw("agt_")
 	if err != nil {
 		return nil, err
 	}
-	return s.launch(credentials.AgentID(agent), profile)
+	return s.launch(credentials.AgentID(agent), profile, credentials.Digest{})
 }
 
 // End ends the agent's open run, for the reason that it gives; a damaged one too.
@@ -243,8 +273,10 @@ func (s *Store) ended(d *document, reason string) (*document, error) {
 
 // A Run is one run. It is safe for concurrent use.
 type Run struct {
-	h  *holder
-	id string
+	h      *holder
+	id     string
+	sealed bool // by an intent, since before it began
+	over   bool // it is not the run that the intent was sealed for
 }
 
 // ID is run_ and a ULID.

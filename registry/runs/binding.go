@@ -1,0 +1,237 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/internal/shelf"
+	"github.com/pratique-dev/pratique/quarantine/intent"
+)
+
+// A binding is what a file says of an agent's intent. It is written before the run
+// begins, and afterwards only narrowed: it outlives every run of the credential.
+type binding struct {
+	Revision uint64              `json:"revision"`
+	Agent    credentials.AgentID `json:"agent"`
+	Intent   jsontext.Value      `json:"intent"` // canonical text
+	Seals    []seal              `json:"seals"`  // the first sealed it, the others narrowed it
+
+	intent *intent.Intent
+}
+
+// A seal is a token that was taken.
+type seal struct {
+	Token string            `json:"token"`
+	At    int64             `json:"at"` // milliseconds since the epoch
+	By    credentials.KeyID `json:"by"`
+	Loose bool              `json:"unprotected,omitzero"`
+}
+
+const (
+	bindingFormat  = "pratique-intent/1\n"
+	bindingContext = "pratique/run-intent/v1\x00"
+	bindingSuffix  = ".intent"
+	maxBinding     = 4 << 20
+)
+
+// recheck is how long the word of an operator is taken before it is asked again
+// whether he still is one.
+const recheck = time.Second
+
+// A Bound is the intent that a run is bound by. It is immutable.
+type Bound struct {
+	Intent *intent.Intent
+	Over   bool // the run that it was sealed for has ended: nothing is allowed any more
+	Seals  []Sealing
+}
+
+// seen is what a holder knows of the binding. mu of the holder owns it.
+type seenBinding struct {
+	tag     shelf.Tag
+	bound   *Bound
+	over    *Bound // the same of a run after the one that it was sealed for
+	err     error
+	high    uint64
+	checked time.Time
+}
+
+func bindingSum(body []byte) string {
+	sum := sha256.Sum256(append([]byte(bindingContext), body...))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// readBinding reads a file without asking whose word it is.
+func readBinding(agent credentials.AgentID, data []byte) (*binding, error) {
+	if data == nil {
+		return nil, nil
+	}
+	bad := fmt.Errorf("%w: the file of the intent", ErrDamaged)
+	rest, ok := bytes.CutPrefix(data, []byte(bindingFormat))
+	sum, body, cut := bytes.Cut(rest, []byte{'\n'})
+	if !ok || !cut || string(sum) != bindingSum(body) {
+		return nil, bad
+	}
+	var b binding
+	if err := json.Unmarshal(body, &b, json.RejectUnknownMembers(true)); err != nil {
+		return nil, bad
+	}
+	var err error
+	if b.intent, err = intent.Read(b.Intent); err != nil || b.Agent != agent || b.intent.Agent() != agent || b.Revision == 0 || len(b.Seals) == 0 || len(b.Seals) > maxSeals {
+		return nil, bad
+	}
+	return &b, nil
+}
+
+// verify holds every token of a binding against those who are operators now. The
+// chain begins with a sealing and ends with what stands in the file.
+func (s *Store) verify(b *binding) ([]Sealing, error) {
+	var out []Sealing
+	var last credentials.Digest
+	for n, t := range b.Seals {
+		c, by, ok := intent.Open(s.opt.Intents, t.Token, s.opt.Audience)
+		if !ok || c.Agent != b.Agent || by != t.By || c.Was != last || (n == 0) != (c.Op == intent.OpSeal) ||
+			c.CheckTime(time.UnixMilli(t.At), intent.TokenLife) != nil {
+			return nil, fmt.Errorf("%w: who signed the intent is no operator, or did not sign this", ErrDamaged)
+		}
+		last = c.Intent
+		out = append(out, Sealing{Agent: c.Agent, Op: c.Op, Intent: c.Intent, Was: c.Was, By: by, Loose: t.Loose, Token: t.Token})
+	}
+	if last != b.intent.Digest() {
+		return nil, fmt.Errorf("%w: the intent is not what was signed", ErrDamaged)
+	}
+	out[len(out)-1].Expires = b.intent.Expires()
+	return out, nil
+}
+
+// bound is the agent's binding as it is now, nil where it has none. The same pointer
+// for as long as nothing changed.
+func (h *holder) bound() (*Bound, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	k, s := &h.binding, h.store
+	now := s.opt.Now()
+	if k.tag != nil && k.tag.Fresh() && (k.bound == nil && k.err == nil || now.Sub(k.checked).Abs() < recheck) {
+		return k.bound, k.err
+	}
+	data, tag, err := s.intents.Read(string(h.agent)+bindingSuffix, maxBinding)
+	if err != nil {
+		k.tag = nil
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	k.tag, k.checked = tag, now
+	was := k.bound
+	k.bound, k.err = nil, nil
+	b, err := readBinding(h.agent, data)
+	switch {
+	case err == nil && (b == nil && k.high > 0 || b != nil && b.Revision < k.high):
+		err = fmt.Errorf("%w: the file of the intent vanished, or is an older one", ErrDamaged)
+	case err == nil && b != nil:
+		k.bound, err = s.boundOf(b, was)
+		k.high = b.Revision
+	}
+	if k.err = err; err != nil {
+		k.bound = nil
+	}
+	if k.bound != was {
+		k.over = nil
+	}
+	return k.bound, k.err
+}
+
+// boundOf is a binding that verifies; was, where that is the same.
+func (s *Store) boundOf(b *binding, was *Bound) (*Bound, error) {
+	seals, err := s.verify(b)
+	if err != nil {
+		return nil, err
+	}
+	if was != nil && was.Intent.Digest() == b.intent.Digest() && len(was.Seals) == len(seals) {
+		return was, nil
+	}
+	return &Bound{Intent: b.intent, Seals: seals}, nil
+}
+
+// amendBinding changes a binding under its lock. It is read anew and verified first.
+func (s *Store) amendBinding(ctx context.Context, agent credentials.AgentID, f func(*binding) (*binding, error)) error {
+	file := string(agent) + bindingSuffix
+	unlock, err := s.intents.Lock(ctx, file)
+	if err != nil {
+		return fmt.Errorf("runs: %w", err)
+	}
+	defer unlock()
+	data, _, err := s.intents.Read(file, maxBinding)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	b, err := readBinding(agent, data)
+	if err == nil && b != nil {
+		_, err = s.verify(b)
+	}
+	if err != nil {
+		return err
+	}
+	next, err := f(b)
+	if err != nil {
+		return err
+	}
+	next.Revision++
+	body, err := json.Marshal(next, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("runs: %w", err)
+	}
+	if err := s.intents.Write(file, append([]byte(bindingFormat+bindingSum(body)+"\n"), body...)); err != nil {
+		return fmt.Errorf("runs: %w", err)
+	}
+	return nil
+}
+
+// bindRun has a run that begins say what it is bound by. The lock of the agent's run
+// is held; was is the run before it, nil for the first. What was sealed stays sealed:
+// an intent is for the first run, and nothing is allowed in those after it.
+func (s *Store) bindRun(h *holder, was, next *document) error {
+	data, _, err := s.intents.Read(string(h.agent)+bindingSuffix, maxBinding)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	b, err := readBinding(h.agent, data)
+	if err != nil {
+		return err
+	}
+	if b != nil {
+		next.Sealed = b.intent.Digest()
+	} else if was != nil {
+		next.Sealed = was.Sealed
+	}
+	next.Over = was != nil && !next.Sealed.IsZero()
+	return nil
+}
+
+// Intent is what binds the run, nil where nothing does: it was not sealed when it
+// began, and cannot be any more. On every error nothing of the run is allowed.
+func (r *Run) Intent() (*Bound, error) {
+	if !r.sealed {
+		return nil, nil
+	}
+	b, err := r.h.bound()
+	switch {
+	case err != nil:
+		return nil, err
+	case b == nil:
+		return nil, fmt.Errorf("%w: the file of the intent vanished", ErrDamaged)
+	case !r.over:
+		return b, nil
+	}
+	r.h.mu.Lock()
+	defer r.h.mu.Unlock()
+	if r.h.binding.over == nil || r.h.binding.over.Intent != b.Intent {
+		r.h.binding.over = &Bound{Intent: b.Intent, Over: true, Seals: b.Seals}
+	}
+	return r.h.binding.over, nil
+}
