@@ -72,7 +72,7 @@ func TestParse(t *testing.T) {
 		method, name string
 		want         policy.Verb
 	}{{"tools/call", "a", policy.Allow}, {"tools/call", "b", policy.Ask}, {"tools/call", "c", policy.Deny}, {"prompts/get", "p", policy.Allow}, {"tools/call", "d", policy.Deny}} {
-		f := policy.Facts{Profile: policy.Personal, Method: x.method, Tool: x.name, Origin: place, Gate: policy.Cleared, Args: []byte(`{}`), Channel: true, Fit: policy.Fits}
+		f := policy.Facts{Profile: policy.Personal, Method: x.method, Tool: x.name, Origin: place, Gate: policy.Cleared, Args: []byte(`{}`), Channel: true, Fit: policy.Fits, Context: policy.Clean}
 		f.Tier, f.Standing, f.Content = labels.Green, labels.Attested, labels.Inspected
 		if d := policy.Of(i.Rules()).Decide(f); d.Verb() != x.want {
 			t.Errorf("%s %s: %v %v", x.method, x.name, d.Verb(), d.Reason())
@@ -286,7 +286,7 @@ func compare(t *testing.T, was, next *intent.Intent, names []string) (n int) {
 			for _, at := range []time.Duration{time.Minute, 90 * time.Minute, 150 * time.Minute, 4 * time.Hour} {
 				i := item(name, 1)
 				f := policy.Facts{Profile: policy.Personal, Method: method, Tool: name, ID: i.ID, Digest: i.Digest, Origin: place, Agent: agent, Gate: policy.Cleared, Args: []byte(`{}`), Channel: true,
-					Fit: policy.Fits, At: now.Add(at), Tier: labels.Green, Standing: labels.Attested, Content: labels.Inspected}
+					Fit: policy.Fits, Context: policy.Clean, At: now.Add(at), Tier: labels.Green, Standing: labels.Attested, Content: labels.Inspected}
 				x, y := a.Decide(f), b.Decide(f)
 				if y.Verb() > x.Verb() || y.Verb() > policy.Deny && y.Results() > x.Results() || b.Listed(f) && !a.Listed(f) {
 					t.Fatalf("%s %s at %v: %v/%v after %v/%v\n%s\n%s", method, name, at, y.Verb(), y.Results(), x.Verb(), x.Results(), was.Text(), next.Text())
