@@ -1,0 +1,75 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pratique-dev/pratique/examples/gitlab/standin"
+	"github.com/pratique-dev/pratique/examples/unattended"
+	"github.com/pratique-dev/pratique/examples/unattended/launch"
+)
+
+func TestMain(m *testing.M) { unattended.Main(m) }
+
+// A gitlab is the world of the story: a stand-in at one address that is made anew
+// for each vector.
+type gitlab struct {
+	api string
+	mu  sync.Mutex // holds what follows
+	now *standin.Server
+}
+
+func newGitLab(t testing.TB) *gitlab {
+	w := &gitlab{now: standin.New()}
+	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.server().ServeHTTP(rw, r) }))
+	t.Cleanup(s.Close)
+	w.api = s.URL + "/api/v4"
+	return w
+}
+
+func (w *gitlab) server() *standin.Server {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+// Reset implements unattended.World.
+func (w *gitlab) Reset() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = standin.New()
+	return nil
+}
+
+// State implements unattended.World.
+func (w *gitlab) State() ([]string, error) { return w.server().State(), nil }
+
+// Requests implements unattended.World.
+func (w *gitlab) Requests() int { return len(w.server().Requests()) }
+
+// command is the real server before the world.
+func (w *gitlab) command(t testing.TB) launch.Server {
+	return launch.GitLab(unattended.NPM(t), w.api, standin.Token, "all")
+}
+
+func vectors(t testing.TB, file string) []unattended.Vector {
+	t.Helper()
+	list, err := unattended.Read(file, "{SECRET}", standin.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// others are calls of all tools but the named ones, with what most of them want.
+func others(all []string, named string) (list []unattended.Vector) {
+	for _, n := range all {
+		if !strings.Contains(" "+named+" ", " "+n+" ") {
+			list = append(list, unattended.Vector{Name: n, Tool: n, Args: []byte(`{"project_id":"7","group_id":"fleet","branch_name":"feat/x","url":"https://drift.example/in"}`)})
+		}
+	}
+	return list
+}

@@ -1,0 +1,215 @@
+package unattended
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/pratique-dev/pratique/examples/gitlab/crew"
+	"github.com/pratique-dev/pratique/examples/unattended/launch"
+	"github.com/pratique-dev/pratique/registry"
+)
+
+// NPM is the folder with the real servers; without it the test is left out by name.
+func NPM(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("PRATIQUE_NPM")
+	if dir == "" {
+		t.Skip("PRATIQUE_NPM names no folder with the real MCP servers; make npm makes one")
+	}
+	return dir
+}
+
+// built is the binary of pratique, made once in a test binary.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "pratique-unattended-")
+	if err != nil {
+		return "", err
+	}
+	return launch.Build(dir)
+})
+
+// Bin is the path of the built binary.
+func Bin(t testing.TB) string {
+	t.Helper()
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// Main is what TestMain calls: the tests, and the built binary taken away after them.
+func Main(m *testing.M) {
+	launch.Main()
+	code := m.Run()
+	if bin, err := built(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(bin))
+	}
+	os.Exit(code)
+}
+
+// A Desk is a server that an agent is connected to, through Pratique or without it.
+type Desk struct {
+	*crew.Session
+	Tools []crew.Tool // that it lists
+
+	t     testing.TB
+	world World
+	heard string // file: what went into the server itself
+	data  string // folder of Pratique; empty: it does not stand between
+	where *process
+}
+
+// Sit connects to the server itself.
+func Sit(t testing.TB, s launch.Server, w World) *Desk {
+	t.Helper()
+	d := &Desk{t: t, world: w, heard: filepath.Join(t.TempDir(), "heard")}
+	s, err := s.Teed(d.heard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.open(s)
+	return d
+}
+
+// Guarded connects through pratique guard, which seals the intent, or takes the rules
+// where the file is rules.
+func Guarded(t testing.TB, s launch.Server, w World, g launch.Guard) *Desk {
+	t.Helper()
+	dir := t.TempDir()
+	d := &Desk{t: t, world: w, heard: filepath.Join(dir, "heard"), data: filepath.Join(dir, "data")}
+	s, err := s.Teed(d.heard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Bin, g.Data = Bin(t), d.data
+	d.open(g.Before(s))
+	return d
+}
+
+func (d *Desk) open(s launch.Server) {
+	d.t.Helper()
+	session, err := crew.Start(d.t.Context(), s.Argv, s.Env)
+	if err != nil {
+		d.t.Fatalf("starting: %v", err)
+	}
+	d.Session = session
+	d.t.Cleanup(d.Leave)
+	d.list()
+}
+
+func (d *Desk) list() {
+	d.t.Helper()
+	var err error
+	if d.Tools, err = d.Session.Tools(d.t.Context()); err != nil {
+		d.t.Fatalf("tools/list: %v", err)
+	}
+}
+
+// Leave ends the connection, and the server with it.
+func (d *Desk) Leave() {
+	if d.Session != nil {
+		_ = d.Close() // what a server says at its end is no matter
+		d.Session = nil
+	}
+	if d.where != nil {
+		d.where.stop()
+		d.where = nil
+	}
+}
+
+// An Outcome is what became of one vector.
+type Outcome struct {
+	crew.Result
+	Err      error
+	Changes  []string // of the world
+	Requests int      // that the server made for it
+	Heard    int      // calls that reached the server
+}
+
+// Try makes the world anew and makes the call.
+func (d *Desk) Try(v Vector) (o Outcome) {
+	d.t.Helper()
+	if err := d.world.Reset(); err != nil {
+		d.t.Fatal(err)
+	}
+	before, calls := d.state(), len(d.Heard())
+	o.Result, o.Err = d.Call(d.t.Context(), v.Tool, v.Args)
+	o.Changes, o.Requests, o.Heard = Changes(before, d.state()), d.world.Requests(), len(d.Heard())-calls
+	return o
+}
+
+func (d *Desk) state() []string {
+	d.t.Helper()
+	s, err := d.world.State()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return s
+}
+
+// Heard is the tools that the server was called for.
+func (d *Desk) Heard() []string {
+	d.t.Helper()
+	names, err := launch.Heard(d.heard)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return names
+}
+
+// Worked tells whether a call was done.
+func (o Outcome) Worked() bool { return o.Err == nil && !o.Failed && o.Refused == nil }
+
+// Proves tells whether the text is part of what the call changed or gave back.
+func (o Outcome) Proves(text string) bool {
+	return text != "" && (strings.Contains(o.Text, text) || slices.ContainsFunc(o.Changes, func(l string) bool { return strings.Contains(l, text) }))
+}
+
+// Changes are the lines that are in one of two states only: new with "+", gone with
+// "-".
+func Changes(before, after []string) (out []string) {
+	for _, l := range after {
+		if _, had := slices.BinarySearch(before, l); !had {
+			out = append(out, "+ "+l)
+		}
+	}
+	for _, l := range before {
+		if _, has := slices.BinarySearch(after, l); !has {
+			out = append(out, "- "+l)
+		}
+	}
+	return out
+}
+
+// Entries is the decision log, which the desk's guard must not hold any more.
+func (d *Desk) Entries() []registry.Entry {
+	d.t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(Bin(d.t), "ledger", "show", "--data", d.data, "--last", "0", "--json")
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		d.t.Fatalf("ledger show: %v: %s", err, errs.String())
+	}
+	var shown struct {
+		Entries []struct {
+			Entry registry.Entry `json:"entry"`
+		} `json:"entries"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &shown); err != nil {
+		d.t.Fatal(err)
+	}
+	list := make([]registry.Entry, 0, len(shown.Entries))
+	for _, e := range shown.Entries {
+		list = append(list, e.Entry)
+	}
+	return list
+}
