@@ -24,6 +24,7 @@ type Gateway struct {
 	o      Options
 	place  Place
 	policy policyBox
+	sealed sealedPolicies
 	guard  *guard
 	labels *labeller
 	states *states
@@ -240,6 +241,7 @@ func (g *Gateway) sweep() {
 		default:
 			s.keeper.Check()
 			s.watchResidue()
+			s.watchIntent()
 		}
 	}
 	g.sweepRuns()

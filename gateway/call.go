@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
@@ -22,11 +23,14 @@ type call struct {
 	peer  Peer
 	at    time.Time
 	watch Watch
-	ref   string    // call_ and a ULID
-	stood string    // state of the item that a refusal was decided on; empty: the item's own
-	view  uint64    // size of the registry's log that the decision saw
-	sent  bool      // the session's mu: the upstream may have it, so it may ask
-	under *recorded // what it was sent under; set before sent
+	ref   string // call_ and a ULID
+	stood string // state of the item that a refusal was decided on; empty: the item's own
+	view  uint64 // size of the registry's log that the decision saw
+
+	rules  policy.Policy      // what decides it; nil: not asked yet
+	intent credentials.Digest // that its run is sealed to
+	sent   bool               // the session's mu: the upstream may have it, so it may ask
+	under  *recorded          // what it was sent under; set before sent
 
 	read   *policy.Context // of the run, as the call is decided; nil: not asked yet
 	result recordedAs      // what the agent read of it
@@ -177,7 +181,7 @@ func (s *Session) unfit(c *call, p *params, item *gate.Entry, err error) policy.
 		f.Target = p.name
 	}
 	for _, f.Gate = range states {
-		if d := s.g.policy.get().Decide(f); d.Verb() == policy.Deny && d.Enforced() {
+		if d := c.policy().Decide(f); d.Verb() == policy.Deny && d.Enforced() {
 			c.stood = f.Gate.String()
 			return d
 		}
@@ -215,7 +219,7 @@ func (s *Session) decide(c *call, p params, item gate.Entry) (permitted, policy.
 		}
 		f.Tier = min(f.Tier, label.Tier())
 	}
-	d := s.g.policy.get().Decide(f)
+	d := c.policy().Decide(f)
 	c.watch.Decided(d, f.Tier)
 	if d.Verb() != policy.Allow {
 		return permitted{}, d, errDenied

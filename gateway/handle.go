@@ -107,7 +107,7 @@ func (s *Session) list(ctx context.Context, c *call, p *params) mcp.Frame {
 	if err := s.g.alive(&s.who); err != nil {
 		return c.refuseEarly(refusalOf(err))
 	}
-	items, err := s.keeper.List(ctx, l.kind, s.listable(c, s.g.policy.get()))
+	items, err := s.keeper.List(ctx, l.kind, s.listable(c, c.policy()))
 	if err != nil {
 		s.g.o.Log.Warn("a list is refused", "upstream", s.g.o.Upstream.Name(), "method", c.f.Method, "cause", err)
 		return c.refuseEarly(refusalOf(err))

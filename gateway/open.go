@@ -114,6 +114,7 @@ func (g *Gateway) open(ctx context.Context, who Agent, hello mcp.Hello, own Peer
 		s.tally.less()
 		return nil, err
 	}
+	s.watchIntent()
 	if !g.publish(s) {
 		_ = s.Close()
 		return nil, ErrClosed

@@ -34,12 +34,15 @@ var (
 // Options are what a gateway is made of. Upstream, Surfaces.Baseline, Agents,
 // Runs, Record, Policy, Inspector, Keys, Issuer and Profile are required.
 type Options struct {
-	Upstream  Upstream
-	Surfaces  Surfaces
-	Agents    Agents
-	Runs      *runs.Store
-	Record    Recorder
-	Policy    policy.Policy
+	Upstream Upstream
+	Surfaces Surfaces
+	Agents   Agents
+	Runs     *runs.Store
+	Record   Recorder
+	Policy   policy.Policy
+	// Keep has a policy that an intent made kept for replay, before anything is decided
+	// by it; nil: it is not kept.
+	Keep      func(policy.Policy) error
 	Inspector quarantine.Inspector
 	Keys      Keys
 	Issuer    string // iss of the labels and sealed states: the registry's external URL

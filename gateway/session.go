@@ -11,6 +11,7 @@ import (
 	"github.com/pratique-dev/pratique/gateway/surface"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/gate"
+	"github.com/pratique-dev/pratique/registry/runs"
 )
 
 // A Session is one agent's way through the gateway to its upstream. Its methods
@@ -32,6 +33,8 @@ type Session struct {
 	stream *stream // of messages to this run
 
 	residue residue
+	bound   *runs.Bound // intent of the run, as it was last looked at; see watchIntent
+	ended   bool
 
 	ctx  context.Context // ends with the session
 	end  context.CancelFunc
