@@ -35,6 +35,9 @@ const place = 1 << 16
 // Check holds a value against the shape. The error is a *Fault, which is
 // ErrUnfit, or ErrUndecided.
 func (sh *Shape) Check(value []byte) error {
+	if sh.names != nil {
+		return sh.checkClosed(value)
+	}
 	if sh.quickly(value) {
 		return nil
 	}

@@ -28,6 +28,7 @@ type plain struct {
 	shortest, longest  int // arrays
 	least, greatest    int // characters of strings
 	pattern            *expression
+	loose              bool // what it cannot tell it lets pass
 	from, above        *bound
 	to, below          *bound
 	all, any           []*plain // the same value fits all of them; one of them, if there are any
@@ -85,18 +86,22 @@ func intOr(n *int, d int) int {
 }
 
 // plans are the plain forms of schemas; those refer to each other in circles.
-type plans map[*jsonschema.Schema]*plain
+type plans struct {
+	made   map[*jsonschema.Schema]*plain
+	closed bool // objects whose members a schema lists have no others
+	loose  bool // what expressions cannot tell they let pass
+}
 
 // of is the plain form of a schema, nil for none.
 func (m plans) of(s *jsonschema.Schema) *plain {
 	if s == nil {
 		return nil
 	}
-	if p := m[s]; p != nil {
+	if p := m.made[s]; p != nil {
 		return p
 	}
 	p := &plain{types: isAny}
-	m[s] = p
+	m.made[s] = p
 	if s.Bool != nil {
 		p.unknown = !*s.Bool // the library says that it does not fit
 		p.least, p.fewest, p.shortest = 0, 0, 0
@@ -105,7 +110,7 @@ func (m plans) of(s *jsonschema.Schema) *plain {
 		return p
 	}
 	p.unknown = rare(s)
-	p.scalars(s)
+	p.scalars(s, m.loose)
 	m.object(p, s)
 	m.array(p, s)
 	p.all = m.each(s.AllOf)
@@ -132,7 +137,7 @@ func (m plans) each(all []*jsonschema.Schema) (out []*plain) {
 func rare(s *jsonschema.Schema) bool {
 	return s.RecursiveRef != nil || s.DynamicRef != nil || s.Not != nil || s.If != nil ||
 		s.Format != nil && !strings.HasPrefix(s.Location, base) ||
-		s.PropertyNames != nil || len(s.PatternProperties) > 0 || len(s.Dependencies) > 0 || len(s.DependentRequired) > 0 ||
+		s.PropertyNames != nil && !anyName(s.PropertyNames) || len(s.PatternProperties) > 0 || len(s.Dependencies) > 0 || len(s.DependentRequired) > 0 ||
 		len(s.DependentSchemas) > 0 || s.UnevaluatedProperties != nil ||
 		s.UniqueItems || s.Contains != nil || s.AdditionalItems != nil || len(s.PrefixItems) > 0 || s.UnevaluatedItems != nil ||
 		s.ContentEncoding != nil || s.ContentMediaType != nil || s.ContentSchema != nil || s.MultipleOf != nil
@@ -162,7 +167,7 @@ func typesOf(s *jsonschema.Schema) (k kinds) {
 }
 
 // scalars takes what a schema says of values that have nothing in them.
-func (p *plain) scalars(s *jsonschema.Schema) {
+func (p *plain) scalars(s *jsonschema.Schema, loose bool) {
 	if s.Types != nil && !s.Types.IsEmpty() {
 		p.types = typesOf(s)
 	}
@@ -178,6 +183,7 @@ func (p *plain) scalars(s *jsonschema.Schema) {
 		var ok bool
 		p.pattern, ok = s.Pattern.(*expression)
 		p.unknown = p.unknown || !ok
+		p.loose = loose
 	}
 	p.from, p.above = boundOf(s.Minimum), boundOf(s.ExclusiveMinimum)
 	p.to, p.below = boundOf(s.Maximum), boundOf(s.ExclusiveMaximum)
@@ -219,6 +225,8 @@ func (m plans) object(p *plain, s *jsonschema.Schema) {
 		p.closed = !more
 	case *jsonschema.Schema:
 		p.additional = m.of(more)
+	default:
+		p.closed = m.closed && s.Properties != nil
 	}
 	p.opaqueObject = len(p.members) == 0 && !p.closed && p.additional == nil && p.fewest == 0 && p.most == unbounded
 }

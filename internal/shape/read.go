@@ -194,11 +194,17 @@ func (p *plain) text(r *reading, quoted []byte) bool {
 		return true
 	}
 	x := p.pattern
-	return x.re != nil && (!x.spaces || ascii(string(s))) && r.spend(8*len(s)) && x.re.Match(s)
+	if x.re == nil || x.spaces && !ascii(string(s)) {
+		return p.loose
+	}
+	return r.spend(8*len(s)) && x.re.Match(s)
 }
 
 // number holds a number without a power of ten against the words for such.
 func (p *plain) number(v []byte) bool {
+	if len(v) > maxNumber || bytes.IndexByte(v, 'e') >= 0 || bytes.IndexByte(v, 'E') >= 0 {
+		return false
+	}
 	whole := v
 	if i := bytes.IndexByte(v, '.'); i >= 0 {
 		if len(bytes.Trim(v[i+1:], "0")) > 0 {

@@ -63,29 +63,39 @@ type Shapes struct {
 	lim Limits
 
 	mu    sync.Mutex // owns what follows
-	kept  map[[sha256.Size]byte]*Shape
-	order [][sha256.Size]byte // oldest first
+	kept  map[key]*Shape
+	order []key // oldest first
 	bytes int
+}
+
+// A key is what a shape is kept by.
+type key struct {
+	digest [sha256.Size]byte
+	closed bool
 }
 
 // New keeps nothing yet.
 func New(lim Limits) *Shapes {
 	lim.defaults()
-	return &Shapes{lim: lim, kept: map[[sha256.Size]byte]*Shape{}}
+	return &Shapes{lim: lim, kept: map[key]*Shape{}}
 }
 
 // Of is the shape of a schema: an object, or true or false. The error is
 // ErrSchema or ErrReference, and is kept as well as a shape is.
 func (s *Shapes) Of(schema []byte) (*Shape, error) {
-	if len(schema) > s.lim.Schema {
-		return nil, fmt.Errorf("%w: longer than %d bytes", ErrSchema, s.lim.Schema)
-	}
-	k := sha256.Sum256(schema)
+	return s.get(key{sha256.Sum256(schema), false}, func() []byte { return schema })
+}
+
+func (s *Shapes) get(k key, schema func() []byte) (*Shape, error) {
 	s.mu.Lock()
 	sh := s.kept[k]
 	s.mu.Unlock()
 	if sh == nil {
-		sh = s.compile(schema)
+		text := schema()
+		if len(text) > s.lim.Schema {
+			return nil, fmt.Errorf("%w: longer than %d bytes", ErrSchema, s.lim.Schema)
+		}
+		sh = s.compile(text, k.closed)
 		s.keep(k, sh)
 	}
 	if sh.err != nil {
@@ -94,7 +104,7 @@ func (s *Shapes) Of(schema []byte) (*Shape, error) {
 	return sh, nil
 }
 
-func (s *Shapes) keep(k [sha256.Size]byte, sh *Shape) {
+func (s *Shapes) keep(k key, sh *Shape) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept[k] != nil {
@@ -115,6 +125,8 @@ type Shape struct {
 	size  int
 	err   error
 	plain *plain // says at once of most values that fit that they do
+	tight *plain // the same of a closed shape, where one schema alone speaks of each object
+	names *names // of a closed shape
 
 	mu    sync.Mutex // owns what follows while a check runs
 	meter meter
@@ -126,10 +138,24 @@ type Shape struct {
 // Nothing is loaded from there, or anywhere.
 const base = "pratique://schema/"
 
-func (s *Shapes) compile(text []byte) *Shape {
+func (s *Shapes) compile(text []byte, closed bool) *Shape {
 	sh := &Shape{lim: s.lim, size: len(text) + 1024}
-	sh.err = sh.build(text)
+	sh.meter.loose = closed
+	if sh.err = sh.build(text); sh.err == nil {
+		sh.plan(closed)
+	}
 	return sh
+}
+
+// plan makes what is looked at before the library is.
+func (sh *Shape) plan(closed bool) {
+	open := plans{made: map[*jsonschema.Schema]*plain{}, loose: closed}
+	sh.plain = open.of(sh.full)
+	if closed {
+		tight := plans{made: map[*jsonschema.Schema]*plain{}, loose: true, closed: true}
+		sh.tight = tight.of(sh.full)
+		sh.names = (&charts{made: map[*jsonschema.Schema]*names{}, plans: open}).of(sh.full)
+	}
 }
 
 func (sh *Shape) build(text []byte) (err error) {
@@ -176,7 +202,6 @@ func (sh *Shape) build(text []byte) (err error) {
 	if sh.quick, err = c.Compile(base + "not"); err != nil {
 		return refused(err)
 	}
-	sh.plain = plans{}.of(sh.full)
 	return nil
 }
 
