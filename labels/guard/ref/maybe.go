@@ -89,7 +89,7 @@ func (r *Rule) list(s []byte) string {
 // unseen is the sentence for destinations that are hidden, which only a rule about
 // branches minds.
 func (r *Rule) unseen(why string) string {
-	if r.branches {
+	if r.branches || r.only {
 		return why
 	}
 	return ""

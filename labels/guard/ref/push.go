@@ -1,0 +1,185 @@
+package ref
+
+import "strings"
+
+// An option is what an option of git push means for us.
+type option byte
+
+const (
+	flag    option = iota
+	value          // the value may be the next word
+	several        // writes refs that no word names
+	everyTag
+)
+
+// options are those of git push and git send-pack.
+var options = map[string]option{
+	"all": several, "branches": several, "mirror": several, "prune": several, "stdin": several, "tags": everyTag, "follow-tags": everyTag,
+	"repo": value, "receive-pack": value, "exec": value, "push-option": value, "recurse-submodules": value, "remote": value,
+	"verbose": flag, "quiet": flag, "delete": flag, "dry-run": flag, "porcelain": flag, "force": flag, "force-with-lease": flag,
+	"force-if-includes": flag, "thin": flag, "set-upstream": flag, "progress": flag, "verify": flag, "signed": flag, "atomic": flag, "ipv4": flag,
+	"ipv6": flag, "helper-status": flag, "stateless-rpc": flag,
+}
+
+// optionOf finds an option by its name or an abbreviation that fits no other, as git
+// does; ok is false for what git does not know. What is taken back ("no-") writes
+// nothing and has no value.
+func optionOf(name string) (o option, ok bool) {
+	if bare, no := strings.CutPrefix(name, "no-"); no {
+		_, ok = optionOf(bare)
+		return flag, ok && !strings.HasPrefix(bare, "no-")
+	}
+	if o, ok = options[name]; ok {
+		return o, true
+	}
+	n := 0
+	for full, kind := range options {
+		if name != "" && strings.HasPrefix(full, name) {
+			o = max(o, kind)
+			n++
+		}
+	}
+	return o, n == 1
+}
+
+// push judges the words behind "git push".
+func (r *Rule) push(words []string) string {
+	var named []string
+	tagged := false
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		switch {
+		case strings.Contains(w, unknown):
+			return r.unseen(WhyUnseen)
+		case w == "--":
+			named = append(named, words[i+1:]...)
+			i = len(words)
+		case len(w) < 2 || w[0] != '-':
+			named = append(named, w)
+		case w[1] != '-':
+			if at := strings.IndexByte(w, 'o'); at == len(w)-1 { // -o, and its value
+				i++
+			}
+		default:
+			name, _, joined := strings.Cut(w[2:], "=")
+			switch o, ok := optionOf(name); {
+			case !ok, o == several:
+				return r.unseen(WhyUnseen)
+			case o == everyTag:
+				if tagged = true; r.hasTags() {
+					return WhyUnseen
+				}
+			case o == value && !joined:
+				i++
+			}
+		}
+	}
+	if len(named) < 2 {
+		if tagged {
+			return ""
+		}
+		return r.unseen(WhyUnseen) // the branch that is checked out, or what a configuration says
+	}
+	return r.specs(named[1:])
+}
+
+// hasTags tells whether a tag can be one of the patterns.
+func (r *Rule) hasTags() bool {
+	for _, p := range r.patterns {
+		if p.space == tags || p.space == anySpace {
+			return true
+		}
+	}
+	return false
+}
+
+// specs judges the refspecs of a push.
+func (r *Rule) specs(list []string) string {
+	for i := 0; i < len(list); i++ {
+		spec := list[i]
+		if spec == "tag" && i+1 < len(list) {
+			i++
+			spec = "refs/tags/" + list[i]
+		}
+		if why := r.Check(spec); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// fetch judges what a fetch writes to branches here; what it writes below refs/remotes
+// is what the remote has.
+func (r *Rule) fetch(words []string) string {
+	for _, w := range words {
+		_, dst, ok := strings.Cut(w, ":")
+		if !ok || w[0] == '-' || strings.HasPrefix(dst, "refs/remotes/") || strings.HasPrefix(dst, "//") || strings.Contains(dst, "@") {
+			continue
+		}
+		if why := r.Check(w); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// moves judges the names that a subcommand is given along with an option that moves or
+// removes a branch: one of the letters, or of the long names or their beginnings.
+func (r *Rule) moves(words []string, letters string, long ...string) string {
+	moving := false
+	for _, w := range words {
+		switch {
+		case strings.HasPrefix(w, "--"):
+			name, _, _ := strings.Cut(w[2:], "=")
+			for _, l := range long {
+				moving = moving || name != "" && strings.HasPrefix(l, name)
+			}
+		case len(w) > 1 && w[0] == '-':
+			i := strings.IndexAny(w, letters)
+			if moving = moving || i > 0; i > 0 && i+1 < len(w) {
+				if why := r.Check(w[i+1:]); why != "" {
+					return why
+				}
+			}
+		}
+	}
+	if !moving {
+		return ""
+	}
+	return r.each(words)
+}
+
+// each judges every word that is no option, in commands that say in no way of ours
+// which of them they write.
+func (r *Rule) each(words []string) string {
+	for _, w := range words {
+		if strings.Contains(w, unknown) {
+			return r.unseen(WhyUnseen)
+		}
+		if w == "" || w[0] == '-' {
+			continue
+		}
+		if why := r.Check(w); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// config refuses settings that would make a later word or push mean something else.
+func (r *Rule) config(words []string) string {
+	set, named := false, 0
+	for _, w := range words {
+		switch {
+		case strings.HasPrefix(w, "--get"), w == "--list", w == "-l", w == "get", w == "list":
+			return ""
+		case !strings.HasPrefix(w, "-"):
+			named++
+			set = set || redirects(w)
+		}
+	}
+	if set && named > 1 {
+		return r.unseen(WhyUnseen)
+	}
+	return ""
+}
