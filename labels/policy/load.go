@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/pratique-dev/pratique/labels/guard"
 )
 
 // ErrRules is every error of a rule file. Its text names rule or line, and
@@ -25,6 +24,7 @@ const (
 	MaxRules      = 10_000
 	maxNames      = 100_000 // of all rules together
 	maxNameBytes  = 1024
+	maxFlow       = 24 // [ and { inside of each other
 )
 
 // file is the format:
@@ -41,18 +41,37 @@ const (
 //	  - name: pages
 //	    allow: [fetch_page]
 //	    results: mark     # of suspect results: mark or hold; cut where no rule says
+//
+// docs/policy.md is its reference.
 type file struct {
-	Default *word      `yaml:"default"`
-	Rules   []fileRule `yaml:"rules"`
+	Default *word         `yaml:"default"`
+	Shadow  *bool         `yaml:"shadow"`
+	Guards  *guard.Config `yaml:"guards"`
+	Rules   []fileRule    `yaml:"rules"`
 }
 
 type fileRule struct {
-	Name    word    `yaml:"name"`
-	Allow   *[]word `yaml:"allow"`
-	Ask     *[]word `yaml:"ask"`
-	Never   *[]word `yaml:"never"`
-	Methods *[]word `yaml:"methods"`
-	Results *word   `yaml:"results"`
+	Name      word                        `yaml:"name"`
+	Allow     *[]word                     `yaml:"allow"`
+	Ask       *[]word                     `yaml:"ask"`
+	Never     *[]word                     `yaml:"never"`
+	Methods   *[]word                     `yaml:"methods"`
+	Results   *word                       `yaml:"results"`
+	Say       *word                       `yaml:"say"`
+	Origins   *[]word                     `yaml:"origins"`
+	Agents    *[]word                     `yaml:"agents"`
+	Effects   *[]word                     `yaml:"effects"`
+	When      *word                       `yaml:"when"`
+	Args      map[string]guard.Constraint `yaml:"args"`
+	Rate      *fileRate                   `yaml:"rate"`
+	New       *[]word                     `yaml:"new"`
+	Assurance *word                       `yaml:"assurance"`
+	Shadow    *bool                       `yaml:"shadow"`
+}
+
+type fileRate struct {
+	Over *uint64 `yaml:"over"`
+	Per  *word   `yaml:"per"`
 }
 
 // A word is a string that YAML reads as one: 42, true and null are something
@@ -117,11 +136,7 @@ func Load(text []byte) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := newRules(list)
-	if err != nil {
-		return nil, fmt.Errorf("%w: a name has no canonical form", ErrRules)
-	}
-	return r, nil
+	return newRules(list, f.Shadow != nil && *f.Shadow, f.Guards)
 }
 
 // plainYAML refuses what makes a YAML text mean more than it seems to: anchors,
@@ -156,7 +171,7 @@ func plainYAML(text string) error {
 				colons++
 			}
 		}
-		if flow > 4 || dashes > 1 || colons > 1 {
+		if flow > maxFlow || dashes > 1 || colons > 1 {
 			return bad("nested too deep")
 		}
 		content = true
@@ -173,6 +188,8 @@ func yamlError(err error) error {
 		what = "unknown key"
 	case errors.As(err, new(*yaml.DuplicateKeyError)):
 		what = "repeated key"
+	case errors.Is(err, guard.ErrConfig):
+		what = "a value of guards or args is not one of this format"
 	case errors.Is(err, errWord), errors.As(err, new(*yaml.TypeError)):
 		what = "a value has another type than its key wants"
 	}
@@ -182,109 +199,3 @@ func yamlError(err error) error {
 	}
 	return fmt.Errorf("%w: %s", ErrRules, what)
 }
-
-func readRules(rules []fileRule) ([]rule, error) {
-	seen := map[string]bool{}
-	total := 0
-	var list []rule
-	for i, fr := range rules {
-		if !ruleName.MatchString(string(fr.Name)) {
-			return nil, fmt.Errorf("%w: rule %d: name must be 1 to 64 of A-Z a-z 0-9 _ . -", ErrRules, i+1)
-		}
-		if fr.Name == "default" || seen[string(fr.Name)] {
-			return nil, fmt.Errorf("%w: rule %s: the name is taken", ErrRules, fr.Name)
-		}
-		seen[string(fr.Name)] = true
-		r, err := fr.read()
-		if err != nil {
-			return nil, err
-		}
-		if total += len(r.names); total > maxNames {
-			return nil, fmt.Errorf("%w: more than %d names", ErrRules, maxNames)
-		}
-		list = append(list, r)
-	}
-	return list, nil
-}
-
-func (fr *fileRule) read() (rule, error) {
-	bad := func(what string) (rule, error) {
-		return rule{}, fmt.Errorf("%w: rule %s: %s", ErrRules, fr.Name, what)
-	}
-	r := rule{name: string(fr.Name)}
-	given := 0
-	for _, x := range []struct {
-		verb  Verb
-		names *[]word
-	}{{Allow, fr.Allow}, {Ask, fr.Ask}, {Deny, fr.Never}} {
-		if x.names != nil {
-			given++
-			r.verb, r.names = x.verb, stringsOf(*x.names)
-		}
-	}
-	if given != 1 {
-		return bad("exactly one of allow, ask and never")
-	}
-	if len(r.names) == 0 {
-		return bad("it names nothing")
-	}
-	if what := badName(r.names); what != "" {
-		return bad(what)
-	}
-	if what := fr.results(&r); what != "" {
-		return bad(what)
-	}
-	if fr.Methods == nil {
-		return r, nil
-	}
-	r.methods = stringsOf(*fr.Methods)
-	if len(r.methods) == 0 {
-		return bad("methods is empty; leave it out")
-	}
-	for i, m := range r.methods {
-		if !slices.Contains(callMethods, m) || slices.Contains(r.methods[:i], m) {
-			return bad("methods are some of " + strings.Join(callMethods, ", ") + ", once each")
-		}
-	}
-	return r, nil
-}
-
-// badName is what is wrong with one of the names; empty: nothing.
-func badName(names []string) string {
-	seen := make(map[string]bool, len(names))
-	for _, n := range names {
-		switch {
-		case n == "" || len(n) > maxNameBytes:
-			return "a name is empty or longer than 1024 bytes"
-		case n != strings.TrimSpace(n) || strings.IndexFunc(n, unprintable) >= 0:
-			return "a name has blanks at an end or characters that do not show; it could never be what it seems"
-		case n != Any && strings.HasSuffix(n, Any):
-			return "patterns are not taken: * stands alone, for every name"
-		case seen[n]:
-			return "a name is given twice"
-		}
-		seen[n] = true
-	}
-	return ""
-}
-
-// results reads what the rule says of results. Only an allow may loosen: a further
-// ask or never permits no more of a result either (RULES.md 30).
-func (fr *fileRule) results(r *rule) string {
-	if fr.Results == nil {
-		return ""
-	}
-	way, err := ParseResults(string(*fr.Results))
-	switch {
-	case err != nil || way == Cut:
-		return "results is hold or mark; leave it out for cut"
-	case r.verb == Deny:
-		return "a never has no results"
-	case way == Mark && r.verb != Allow:
-		return "results: mark is for an allow"
-	}
-	r.way, r.said = way, true
-	return ""
-}
-
-func unprintable(r rune) bool { return !unicode.IsPrint(r) }

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/pratique-dev/pratique/credentials"
-	"github.com/pratique-dev/pratique/internal/canon"
 	"github.com/pratique-dev/pratique/labels"
 )
 
@@ -48,76 +47,89 @@ type Policy interface {
 // DigestContext is the digest context of policies.
 const DigestContext = "pratique/policy/v1"
 
-// Of is the policy of one organisation: the profile of the agent that calls,
-// with the operator's rules, where there are any, in place of what the profile
-// permits. Rules never loosen what the profile's floor refuses: the state of the
-// item, a Red label, a text without a clear verdict. nil: no rules.
-func Of(rules *Rules) Policy {
-	p := &organisation{rules: rules, digest: canon.Digest(DigestContext, []byte("profiles"))}
-	if rules != nil {
-		d := rules.Digest()
-		p.digest = canon.Digest(DigestContext, append([]byte("rules"), d[:]...))
-	}
-	return p
-}
-
-type organisation struct {
-	rules  *Rules
-	digest credentials.Digest
-}
-
-// Digest implements Policy.
-func (p *organisation) Digest() credentials.Digest { return p.digest }
-
-// Needs implements Policy.
-func (p *organisation) Needs(Facts) Needs { return Needs{} }
-
-// Decide implements Policy: what the profile and the rules say, then what is
+// Decide implements Policy: what the floor, the guards and the layers say, then what is
 // left of an Ask that nobody could answer.
-func (p *organisation) Decide(f Facts) Decision {
-	d := p.judge(f)
+func (p *layered) Decide(f Facts) Decision {
+	j := judgingOf(&f)
+	defer j.done()
+	d := p.judge(j)
 	if d.verb == Ask && !f.Channel {
 		d.verb, d.way = Deny, Hold
 		if d.reason != Withdrawn { // which names a remedy of its own
 			d.reason = NoChannel
 		}
 	}
-	if f.Profile == Watch && watchable(f) {
-		d = Decision{verb: Allow, reason: Watched, rule: profileRule(Watch), loose: true, would: &judged{d.verb, d.Reason(), d.rule, d.Results()}, way: Mark}
+	if f.Profile == Watch && watchable(&f) {
+		if d, loose := p.loosened(j, d); loose {
+			return d
+		}
 	}
 	d.policy = p.digest
 	return d
 }
 
-// Listed implements Policy.
-func (p *organisation) Listed(f Facts) bool {
-	f.Target = "" // a template is listed for what may be read through it
-	return f.Profile == Watch && watchable(f) || p.judge(f).verb != Deny
+// loosened is what is left under watch: everything that is an item goes through, and
+// the decision says what would have been. An intent binds all the same: it was sealed
+// for this run, and nobody seals what is not to hold.
+func (p *layered) loosened(j *judging, d Decision) (Decision, bool) {
+	if p.intent != nil && d.verb < Allow {
+		return d, false
+	}
+	would := &judged{d.verb, d.Reason(), d.rule, d.Results()}
+	return Decision{verb: Allow, reason: Watched, rule: profileRule(Watch), policy: p.digest, loose: true, would: would, way: Mark, shadow: d.shadow,
+		guard: d.guard, paths: d.paths, why: d.why}, true
 }
 
 // watchable tells whether there is an item that a call could be recorded and let
 // through for. What was never shown has no digest, so not even watch lets it
 // through.
-func watchable(f Facts) bool { return f.Gate > Incomplete && f.Gate <= Cleared }
+func watchable(f *Facts) bool { return f.Gate > Incomplete && f.Gate <= Cleared }
 
-// judge is the straight line of one decision: floor, permission, caps. Out of a
-// context at its worst every call asks (RULES.md 9), whatever rules and labels say.
-func (p *organisation) judge(f Facts) Decision {
+// judge is the straight line of one decision: floor, intent, arguments, guards, layers,
+// caps. Out of a context at its worst every call asks (RULES.md 9), whatever rules and
+// labels say.
+func (p *layered) judge(j *judging) Decision {
+	f := &j.f
 	if r := floor(f); r != "" {
 		return Decision{reason: r, rule: profileRule(f.Profile)}
 	}
-	d := p.permit(f)
+	d := p.permit(j)
 	if d.verb == Allow {
 		d = capped(d, f)
 	}
 	if d.verb > Deny && f.Context.worst() {
-		return Decision{verb: Ask, reason: Withdrawn, rule: withdrawnRule, way: least(d.way, Cut)}
+		d = Decision{verb: Ask, reason: Withdrawn, rule: withdrawnRule, way: least(d.way, Cut), least: d.least, shadow: d.shadow}
+	}
+	if d.verb == Ask {
+		d.least = max(d.least, labels.AssuranceTap) // less is no answer
+	}
+	if len(p.watched) > 0 {
+		d.shadow = append(p.watch(j), d.shadow...)
 	}
 	return d
 }
 
+// permit is what intent, guards and layers say.
+func (p *layered) permit(j *judging) Decision {
+	f := &j.f
+	if p.intent != nil {
+		if r := p.intent.outside(f); r != "" {
+			return Decision{reason: r, rule: intentRule}
+		}
+	}
+	if j.tree == nil {
+		return Decision{reason: Arguments, rule: "arguments"}
+	}
+	for _, s := range p.sets {
+		if what := s.Check(j.call); len(what) > 0 {
+			return refusedBy(what)
+		}
+	}
+	return p.rulesSay(j)
+}
+
 // floor are the refusals that no rule takes back.
-func floor(f Facts) Reason {
+func floor(f *Facts) Reason {
 	if _, err := ParseProfile(string(f.Profile)); err != nil {
 		return UnknownProfile
 	}
@@ -141,35 +153,23 @@ func floor(f Facts) Reason {
 }
 
 // tier is the label's, but never better than what standing and content come to.
-func tier(f Facts) labels.Tier {
+func tier(f *Facts) labels.Tier {
 	if !f.Tier.Valid() {
 		return labels.Red
 	}
 	return min(f.Tier, labels.Synthesize(f.Standing, f.Content))
 }
 
-// permit is the organisation's layer: the rules where there are any, else the
-// profile.
-func (p *organisation) permit(f Facts) Decision {
-	if p.rules != nil {
-		return p.rules.decide(f.Method, f.Tool, f.Target)
-	}
-	if f.Profile == Strict {
-		return Decision{reason: NoRule, rule: profileRule(Strict)}
-	}
-	return Decision{verb: Allow, reason: ReasonCleared, rule: profileRule(f.Profile), way: Cut}
-}
-
 // capped is what becomes of an Allow of an item that is not beyond doubt
 // (RULES.md 20, 23, 31): a text without a clear verdict asks in every profile; a
 // Yellow tool asks in strict only, since in personal the operator's launch line
 // stands for that answer.
-func capped(d Decision, f Facts) Decision {
+func capped(d Decision, f *Facts) Decision {
 	switch {
 	case f.Content < labels.Inspected:
-		return Decision{verb: Ask, reason: Doubtful, rule: profileRule(f.Profile), way: least(d.way, Cut)}
+		return Decision{verb: Ask, reason: Doubtful, rule: profileRule(f.Profile), way: least(d.way, Cut), shadow: d.shadow}
 	case f.Profile == Strict && needed(f) < labels.Green:
-		return Decision{verb: Ask, reason: ProfileAsk, rule: profileRule(Strict), way: d.way}
+		return Decision{verb: Ask, reason: ProfileAsk, rule: profileRule(Strict), way: d.way, shadow: d.shadow}
 	}
 	return d
 }
@@ -177,11 +177,11 @@ func capped(d Decision, f Facts) Decision {
 // needed is the tier that a call is judged by. What a tool earned by its conduct
 // lowers nothing that a call out of an untrusted context needs (RULES.md 20), and
 // whatever an agent has read is untrusted.
-func needed(f Facts) labels.Tier {
-	if f.Content == labels.Consistent && f.Context != Clean {
-		f.Content = labels.Inspected
+func needed(f *Facts) labels.Tier {
+	if !f.Tier.Valid() {
+		return labels.Red
 	}
-	return tier(f)
+	return min(f.Tier, labels.Synthesize(f.Standing, content(f)))
 }
 
 func profileRule(p Profile) string {

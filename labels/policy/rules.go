@@ -1,34 +1,76 @@
 package policy
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/internal/canon"
+	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/guard"
 )
 
-// Rules are an operator's rules for one organisation, as Load read them. They are
-// immutable. Their order does not matter: never beats ask beats allow, and
-// nothing matching means Deny.
+// Rules are the rules of one layer, as Load read them. They are immutable. Their
+// order does not matter: never beats ask beats allow, and nothing matching means Deny.
 type Rules struct {
-	rules  []rule // sorted by name
-	index  map[string][]int
-	text   []byte
-	digest credentials.Digest
+	rules    []rule // sorted by name
+	index    map[string]*slot
+	shadow   bool // the file only records
+	watching bool // some rule does
+	config   *guard.Config
+	set      *guard.Set // of the file
+	text     []byte
+	digest   credentials.Digest
 }
 
 // Any is the word for every name, in rules. It stands alone: patterns of names
 // are not part of this format, and a rule that seems to use one is refused.
 const Any = "*"
 
-// A rule permits, asks for or forbids some names in some methods.
+// A rule permits, asks for or forbids some names in some methods, under conditions.
 type rule struct {
 	name    string
 	verb    Verb     // Deny is never
 	names   []string // sorted
 	methods []string // sorted; nil: see covers
+	mask    uint8    // of methods
 	way     Results  // with suspect results; only with said
 	said    bool     // whether it says something of results
+	say     string   // to people
+	origins []string // sorted; nil: every
+	agents  []string // sorted, ids or names; nil: every
+	effects labels.Effect
+	when    *condition // nil: always
+	args    map[string]guard.Constraint
+	set     *guard.Set // of args; nil: none
+	rate    uint64     // of calls before, with per
+	per     func(*Counts) uint64
+	period  string
+	fresh   []string // sorted; nil: whether values are new or not
+	least   labels.Assurance
+	shadow  bool
+}
+
+// A slot is the rules about one name, by verb, sorted by name.
+type slot struct {
+	bind  [Allow + 1][]*rule
+	watch [Allow + 1][]*rule
+	needs Needs
+	cost  uint64
+}
+
+func (s *slot) binding(v Verb) []*rule  { return s.bind[v] }
+func (s *slot) watching(v Verb) []*rule { return s.watch[v] }
+
+// slots are those of the item, of what is read through it, and of any; nil where there
+// is none.
+func (r *Rules) slots(f *Facts) [3]*slot {
+	list := [3]*slot{r.index[f.Tool], nil, r.index[Any]}
+	if f.Target != "" {
+		list[1] = r.index[f.Target]
+	}
+	return list
 }
 
 // callMethods are the methods that carry agent-chosen values upstream, and so
@@ -47,11 +89,14 @@ func (r *rule) covers(method string) bool {
 	if r.methods == nil {
 		return r.verb != Allow || method == "tools/call"
 	}
-	return slices.Contains(r.methods, method)
+	return r.mask&methodBit(method) != 0
 }
 
 // Len is how many rules there are.
 func (r *Rules) Len() int { return len(r.rules) }
+
+// Shadow tells whether the file is one that only records.
+func (r *Rules) Shadow() bool { return r.shadow }
 
 // Digest names the rules by what they say: order, comments and spelling of the
 // file do not matter.
@@ -62,96 +107,76 @@ func (r *Rules) Digest() credentials.Digest { return r.digest }
 func (r *Rules) Text() []byte { return slices.Clone(r.text) }
 
 // newRules sorts and indexes. The names of rules are unique.
-func newRules(list []rule) (*Rules, error) {
-	r := &Rules{rules: list, index: map[string][]int{}}
+func newRules(list []rule, shadow bool, config *guard.Config) (*Rules, error) {
+	r := &Rules{rules: list, index: map[string]*slot{}, shadow: shadow, config: config}
+	var err error
+	if r.set, err = guard.Compile(config); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRules, err)
+	}
+	slices.SortFunc(list, func(a, b rule) int { return cmp.Compare(a.name, b.name) })
 	for i := range list {
-		slices.Sort(list[i].names)
-		slices.Sort(list[i].methods)
+		r.add(&list[i])
 	}
-	slices.SortFunc(list, func(a, b rule) int {
-		if a.name < b.name {
-			return -1
-		}
-		return 1
-	})
-	for i, rl := range list {
-		for _, n := range rl.names {
-			r.index[n] = append(r.index[n], i)
+	any := r.index[Any]
+	for _, s := range r.index {
+		if cost := s.cost + anyCost(any, s); cost > maxToolCost {
+			return nil, fmt.Errorf("%w: the conditions of one tool cost too much together", ErrRules)
 		}
 	}
-	b, err := canon.Marshal(r.form())
-	if err != nil {
-		return nil, err
+	if r.text, err = canon.Marshal(r.form()); err != nil {
+		return nil, fmt.Errorf("%w: a name has no canonical form", ErrRules)
 	}
-	r.text, r.digest = b, canon.Digest(DigestContext+"/rules", b)
+	r.digest = canon.Digest(DigestContext+"/rules", r.text)
 	return r, nil
 }
 
-// decide looks at the rules that name the item, or what is read through it, and
-// at those for any. The strictest that matches fires; among equals the first by
-// name. What becomes of results is the strictest that any matching rule says, and
-// Cut where none says anything.
-func (r *Rules) decide(method, name, target string) Decision {
-	best := Decision{reason: NoRule, rule: "default"}
-	found, way := false, Mark+1
-	look := func(i int) {
-		rl := &r.rules[i]
-		if !rl.covers(method) {
-			return
-		}
-		if rl.said {
-			way = min(way, rl.way)
-		}
-		if found && (rl.verb > best.verb || rl.verb == best.verb && rl.name >= best.rule) {
-			return
-		}
-		found = true
-		best = Decision{verb: rl.verb, reason: ruleReasons[rl.verb], rule: rl.name}
+func anyCost(any, s *slot) uint64 {
+	if any == nil || any == s {
+		return 0
 	}
-	for _, n := range []string{name, target, Any} {
-		for _, i := range r.index[n] {
-			look(i)
-		}
-	}
-	if best.way = way; way > Mark {
-		best.way = Cut
-	}
-	return best
+	return any.cost
 }
 
-var ruleReasons = map[Verb]Reason{Allow: RuleAllow, Ask: RuleAsk, Deny: RuleNever}
-
-// form is the rule file that the digest is made over.
-type form struct {
-	Default string     `json:"default"`
-	Rules   []ruleForm `json:"rules"`
-}
-
-type ruleForm struct {
-	Name    string   `json:"name"`
-	Allow   []string `json:"allow,omitzero"`
-	Ask     []string `json:"ask,omitzero"`
-	Never   []string `json:"never,omitzero"`
-	Methods []string `json:"methods,omitzero"`
-	Results string   `json:"results,omitzero"`
-}
-
-func (r *Rules) form() *form {
-	f := &form{Default: "deny", Rules: []ruleForm{}}
-	for _, rl := range r.rules {
-		rf := ruleForm{Name: rl.name, Methods: rl.methods}
-		if rl.said {
-			rf.Results = rl.way.String()
+func (r *Rules) add(rl *rule) {
+	r.watching = r.watching || rl.shadow
+	for _, n := range rl.names {
+		s := r.index[n]
+		if s == nil {
+			s = &slot{}
+			r.index[n] = s
 		}
-		switch rl.verb {
-		case Allow:
-			rf.Allow = rl.names
-		case Ask:
-			rf.Ask = rl.names
+		s.watch[rl.verb] = append(s.watch[rl.verb], rl)
+		if !rl.shadow {
+			s.bind[rl.verb] = append(s.bind[rl.verb], rl)
+		}
+		s.needs.Counts = s.needs.Counts || rl.per != nil || rl.when != nil && rl.when.use.counts()
+		s.needs.New = append(s.needs.New, rl.fresh...)
+		if rl.when != nil {
+			s.needs.New = append(s.needs.New, rl.when.use.fresh...)
+			s.cost += min(rl.when.cost, maxCost)
+		}
+		slices.Sort(s.needs.New)
+		s.needs.New = slices.Compact(s.needs.New)
+	}
+}
+
+// needs adds what the rules about an item want to know.
+func (r *Rules) needs(f *Facts, n *Needs) {
+	for _, s := range r.slots(f) {
+		if s == nil {
+			continue
+		}
+		n.Counts = n.Counts || s.needs.Counts
+		switch {
+		case len(s.needs.New) == 0:
+		case n.New == nil:
+			n.New = s.needs.New
 		default:
-			rf.Never = rl.names
+			both := append(slices.Clone(n.New), s.needs.New...)
+			slices.Sort(both)
+			n.New = slices.Compact(both)
 		}
-		f.Rules = append(f.Rules, rf)
 	}
-	return f
 }
+
+var ruleReasons = [...]Reason{Deny: RuleNever, Ask: RuleAsk, Allow: RuleAllow}

@@ -26,6 +26,9 @@ type SealedItem struct {
 	Digest credentials.Digest // of the version; zero: never met
 }
 
+// intentRule is the rule of an intent that has none of its own.
+const intentRule = "intent"
+
 // kindsOf are the kinds of item that a method is used on.
 func kindsOf(method string) []string {
 	switch method {
@@ -69,4 +72,13 @@ func (s *sealed) outside(f *Facts) Reason {
 		}
 	}
 	return OutsideIntent
+}
+
+// say is the intent without rules of its own: the use of its items, in the methods that
+// are their use.
+func (s *sealed) say(f *Facts) Decision {
+	if f.Method == "tools/call" || f.Method == "prompts/get" {
+		return Decision{verb: Allow, reason: RuleAllow, rule: intentRule, way: Cut}
+	}
+	return Decision{reason: NoRule, rule: intentPrefix + "default"}
 }

@@ -1,0 +1,163 @@
+package policy
+
+import (
+	"math"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/interpreter"
+
+	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/args"
+)
+
+// maxSteps is how many members, elements and pieces of text one evaluation may look
+// at. CEL's own count does not see what is compared below the top of a value.
+const maxSteps = 1 << 18
+
+// A scope is the facts as the variables of conditions. Nothing is made before a
+// condition asks for it. It belongs to one decision.
+type scope struct {
+	f     *Facts
+	root  object
+	large bool // something is larger than the estimates assume
+	steps int  // that are left
+	names map[args.Value]map[string]args.Value
+	parts map[args.Value][]args.Value
+}
+
+// open makes the scope that of a decision. tree is nil where the arguments cannot be
+// read.
+func (s *scope) open(f *Facts, tree *args.Tree) {
+	s.f = f
+	s.root = object{s, tree.Root()}
+	s.large = len(tree.Raw()) > assumedBytes || len(f.Tool) > assumedBytes || len(f.Target) > assumedBytes || len(f.Counts.New) > assumedBytes
+}
+
+// close forgets what the scope holds of the decision.
+func (s *scope) close() { *s = scope{} }
+
+// spend counts work; too much of it ends the evaluation with an error.
+func (s *scope) spend(n int) {
+	if s.steps -= n; s.steps < 0 {
+		panic(interpreter.EvalCancelledError{Cause: interpreter.CostLimitExceeded, Message: "more is looked at than a condition may"})
+	}
+}
+
+var (
+	errUnknown = types.NewErr("it is not known")
+	errNumber  = types.NewErr("a number that is not exact")
+)
+
+// Parent implements cel.Activation.
+func (s *scope) Parent() cel.Activation { return nil }
+
+// ResolveName implements cel.Activation. What nobody found out is an error, and so
+// opens nothing and closes what it can (RULES.md 30).
+func (s *scope) ResolveName(name string) (any, bool) {
+	f := s.f
+	switch name {
+	case "args":
+		if s.root.v.Kind() != '{' {
+			return errUnknown, true
+		}
+		return &s.root, true
+	case "agent.id":
+		return given(string(f.Agent)), true
+	case "agent.name":
+		return given(f.AgentName), true
+	case "agent.profile":
+		return given(string(f.Profile)), true
+	case "tool.name":
+		return given(f.Tool), true
+	case "tool.method":
+		return given(f.Method), true
+	case "tool.target":
+		return types.String(f.Target), true
+	case "tool.ver":
+		return counted(f.Ver, f.Ver != 0), true
+	case "origin":
+		return given(f.Origin), true
+	case "channel.way":
+		return given(f.Way), true
+	case "provenance.context":
+		return types.String(f.Context.String()), true
+	case "time":
+		if f.At.IsZero() {
+			return errUnknown, true
+		}
+		return types.Timestamp{Time: f.At.UTC()}, true
+	}
+	return s.judged(name)
+}
+
+// judged are the variables that have an order.
+func (s *scope) judged(name string) (any, bool) {
+	f := s.f
+	switch name {
+	case "effect.read":
+		return types.Bool(f.Effect.Has(labels.Read)), true
+	case "effect.write":
+		return types.Bool(f.Effect.Has(labels.Write)), true
+	case "effect.egress":
+		return types.Bool(f.Effect.Has(labels.Egress)), true
+	case "effect.execute":
+		return types.Bool(f.Effect.Has(labels.Execute)), true
+	case "effect.destructive":
+		return types.Bool(f.Effect.Has(labels.Destructive)), true
+	case "label.tier":
+		return types.String(needed(f).String()), true
+	case "label.standing":
+		return types.String(standing(f).String()), true
+	case "label.content":
+		return types.String(content(f).String()), true
+	case "counts.run":
+		return counted(f.Counts.Run, f.Counts.Known), true
+	case "counts.minute":
+		return counted(f.Counts.Minute, f.Counts.Known), true
+	case "counts.hour":
+		return counted(f.Counts.Hour, f.Counts.Known), true
+	case "counts.day":
+		return counted(f.Counts.Day, f.Counts.Known), true
+	case "counts.new":
+		if !f.Counts.Known {
+			return errUnknown, true
+		}
+		return f.Counts.New, true
+	}
+	return nil, false
+}
+
+func given(s string) ref.Val {
+	if s == "" {
+		return errUnknown
+	}
+	return types.String(s)
+}
+
+func counted(n uint64, known bool) ref.Val {
+	if !known {
+		return errUnknown
+	}
+	return types.Int(min(n, math.MaxInt64))
+}
+
+// standing and content are the label's dimensions, at their worst where they are
+// outside of the vocabulary.
+func standing(f *Facts) labels.Standing {
+	if !f.Standing.Valid() {
+		return labels.Vetoed
+	}
+	return f.Standing
+}
+
+func content(f *Facts) labels.Content {
+	switch {
+	case !f.Content.Valid():
+		return labels.Violated
+	case f.Content == labels.Consistent && f.Context != Clean: // see needed
+		return labels.Inspected
+	}
+	return f.Content
+}
