@@ -88,6 +88,11 @@ func TestWalkStops(t *testing.T) {
 	if all != `{[00"[000` {
 		t.Errorf("walked %s", all)
 	}
+	all = ""
+	r.Visit(func(v args.Value) bool { all += string(v.Kind()); return v.Offset() < 15 })
+	if all != `{[00"` {
+		t.Errorf("visited %s", all)
+	}
 	n := 0
 	if r.Walk(func(v args.Value) bool { n++; return string(v.Raw()) != "3" }) || n != 7 {
 		t.Errorf("stopped behind %d", n)

@@ -207,6 +207,16 @@ func (v Value) Offset() int {
 	return int(v.t.nodes[v.n].at)
 }
 
+// Visit calls f with the value and every value below it in the same document, parents
+// first, until f is false.
+func (v Value) Visit(f func(Value) bool) {
+	if v.t == nil {
+		return
+	}
+	for n, stop := v.n, v.t.nodes[v.n].stop; n < stop && f(Value{v.t, n}); n++ {
+	}
+}
+
 // Walk calls f with the value and every value below it, documents inside of strings
 // included, parents first, until f is false. It is false if f was.
 func (v Value) Walk(f func(Value) bool) bool {
