@@ -78,7 +78,7 @@ func (s *Server) add(path, visibility string, tree map[string]file) *project {
 	p := &project{id: s.id(), path: path, visibility: visibility, deflt: "main", commits: map[string]*commit{},
 		branches: map[string]string{}, tags: map[string]string{}, protected: map[string]bool{"main": true},
 		members: []object{{"id": 2, "username": "maintainer-bot", "name": "Maintainer Bot", "state": "active", "access_level": 40}}}
-	s.commit(p, "main", "Initial commit", tree)
+	p.root = s.commit(p, "main", "Initial commit", tree).files
 	s.projects = append(s.projects, p)
 	return p
 }

@@ -19,6 +19,7 @@ type project struct {
 	deflt       string // the default branch
 	from        string // path of what it was forked from
 	archived    bool
+	root        map[string]file // how it began
 
 	commits   map[string]*commit
 	branches  map[string]string // name to commit
@@ -189,16 +190,17 @@ func (p *project) state(l *lines) {
 		if p.protected[name] {
 			l.add("%s protected %s", at, name)
 		}
-		for path := range p.commits[p.branches[p.deflt]].files {
-			if _, there := p.commits[id].files[path]; !there {
+		tree := p.commits[id].files
+		for path := range p.root {
+			if _, there := tree[path]; !there {
 				l.add("%s %s:%s is not there", at, name, path)
 			}
 		}
-		for path, f := range p.commits[id].files {
-			if old, same := p.commits[p.branches[p.deflt]].files[path]; name != p.deflt && same && old == f {
-				continue // a branch is what it changes
+		for path, f := range tree {
+			if old, there := p.root[path]; there && old == f {
+				continue // a branch is what differs from how the project began
 			}
-			l.add("%s %s:%s exec=%v %.60q %s", at, name, path, f.exec, f.content, digest(f.content)[:8])
+			l.add("%s %s:%s = %s", at, name, path, f)
 		}
 	}
 	for name := range p.tags {
@@ -224,6 +226,18 @@ func (p *project) state(l *lines) {
 	} {
 		l.each(at+" "+what, list)
 	}
+}
+
+// String is the beginning of the content, and what tells it from any other.
+func (f file) String() string {
+	s := strconv.Quote(f.content)
+	if len(f.content) > 60 {
+		s = fmt.Sprintf("%.60q… %s", f.content, digest(f.content)[:8])
+	}
+	if f.exec {
+		s += " executable"
+	}
+	return s
 }
 
 func digest(s string) string {
