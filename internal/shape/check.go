@@ -68,7 +68,7 @@ func (sh *Shape) slowly(value []byte) error {
 	if err != nil { // that it does not fit is known; not where
 		return &Fault{}
 	}
-	return faultOf(why)
+	return faultOf(why, sh.names != nil)
 }
 
 // run is what the library says of a value: nil if it fits. err is ErrUndecided.
@@ -89,8 +89,9 @@ func (sh *Shape) run(s *jsonschema.Schema, v any, steps int) (why *jsonschema.Va
 }
 
 // faultOf is the first place that an error names, the deepest one below it. A
-// schema that refers to itself without end says nothing of any value.
-func faultOf(e *jsonschema.ValidationError) error {
+// schema that refers to itself without end says nothing of any value. Where missing is
+// set, what is missing is the place, not the object that lacks it.
+func faultOf(e *jsonschema.ValidationError, missing bool) error {
 	if e == nil {
 		return ErrUndecided // the two readings differ: a fault of ours
 	}
@@ -110,8 +111,12 @@ func faultOf(e *jsonschema.ValidationError) error {
 	if e.ErrorKind != nil {
 		f.Keyword = strings.Join(e.ErrorKind.KeywordPath(), "/")
 	}
-	for _, t := range e.InstanceLocation {
-		f.Path += "/" + strings.ReplaceAll(strings.ReplaceAll(t, "~", "~0"), "/", "~1")
+	at := e.InstanceLocation
+	if k, ok := e.ErrorKind.(*kind.Required); ok && missing && len(k.Missing) > 0 {
+		at = append(at[:len(at):len(at)], k.Missing[0])
+	}
+	for _, t := range at {
+		f.Path += "/" + pointerText.Replace(t)
 	}
 	return f
 }

@@ -16,6 +16,8 @@ import (
 // nothing. A name that the schema asks for is listed, and so is one that a pattern
 // matches. Below $dynamicRef and $recursiveRef nothing is closed.
 //
+// A Fault of a name that is not known, or is missing, is at that name.
+//
 // Expressions that mean something else here, or nothing, hold nothing back: whoever
 // wrote them checks them, while nobody else looks for names.
 func (s *Shapes) Closed(schema []byte) (*Shape, error) {

@@ -88,7 +88,7 @@ func TestClosedIsNoLooser(t *testing.T) {
 	s := mustClosed(t, `{"type":"object","properties":{"n":{"type":"integer"},"s":{"type":"string","maxLength":2}},"required":["n"]}`)
 	for _, c := range []struct{ value, want, path string }{
 		{`{"n":9007199254740993}`, "fits", ""}, {`{"n":1e2}`, "fits", ""},
-		{`{}`, "unfit", ""}, {`{"n":"1"}`, "unfit", "/n"}, {`{"n":"NaN"}`, "unfit", "/n"}, {`{"n":1.5}`, "unfit", "/n"}, {`{"n":null}`, "unfit", "/n"}, {`{"n":1,"s":"abc"}`, "unfit", "/s"},
+		{`{}`, "unfit", "/n"}, {`{"n":"1"}`, "unfit", "/n"}, {`{"n":"NaN"}`, "unfit", "/n"}, {`{"n":1.5}`, "unfit", "/n"}, {`{"n":null}`, "unfit", "/n"}, {`{"n":1,"s":"abc"}`, "unfit", "/s"},
 		{`[]`, "unfit", ""}, {`null`, "unfit", ""}, {`"x"`, "unfit", ""}, {`{"n":1,"n":1}`, "undecided", ""}, {`{"n":NaN}`, "undecided", ""}, {``, "undecided", ""}, {`{"n":1} x`, "undecided", ""},
 		{`{"n":1e999999999}`, "undecided", ""}, {`{"n":` + strings.Repeat("1", 129) + `}`, "undecided", ""},
 		{`{"n":1,"s":` + strings.Repeat("[", 128) + strings.Repeat("]", 128) + `}`, "undecided", ""},
