@@ -56,6 +56,18 @@ func (l Layers) Policy() Policy {
 // Of is the policy of one organisation. nil: no rules, so that the profile decides.
 func Of(rules *Rules) Policy { return Layers{Organisation: rules}.Policy() }
 
+// Under is the policy for a run that was sealed: the same layers, and the intent besides.
+// Of a policy that Layers did not make, or that has an intent, it is the strictest of
+// both.
+func Under(p Policy, s *Sealed) Policy {
+	if l, ok := p.(*layered); ok && l.intent == nil {
+		given := l.given
+		given.Intent = s
+		return given.Policy()
+	}
+	return Strictest(p, Layers{Intent: s}.Policy())
+}
+
 // layered is what Layers make.
 type layered struct {
 	given   Layers

@@ -70,8 +70,8 @@ type fileRule struct {
 }
 
 type fileRate struct {
-	Over *uint64 `yaml:"over"`
-	Per  *word   `yaml:"per"`
+	Over *guard.Literal `yaml:"over"` // with all its digits
+	Per  *word          `yaml:"per"`
 }
 
 // A word is a string that YAML reads as one: 42, true and null are something

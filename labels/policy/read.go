@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -210,10 +211,14 @@ var periods = map[string]func(*Counts) uint64{
 // to who has done more.
 func (fr *fileRule) thresholds(r *rule) string {
 	if fr.Rate != nil {
-		if fr.Rate.Over == nil || fr.Rate.Per == nil || periods[string(*fr.Rate.Per)] == nil {
-			return "rate has over, a number of calls, and per: run, minute, hour or day"
+		const want = "rate has over, a number of calls, and per: run, minute, hour or day"
+		if fr.Rate.Over == nil || fr.Rate.Per == nil {
+			return want
 		}
-		r.rate, r.period = *fr.Rate.Over, string(*fr.Rate.Per)
+		n, err := strconv.ParseUint(string(fr.Rate.Over.Raw()), 10, 63)
+		if r.rate, r.period = n, string(*fr.Rate.Per); err != nil || periods[r.period] == nil {
+			return want
+		}
 		r.per = periods[r.period]
 	}
 	if fr.New != nil {
