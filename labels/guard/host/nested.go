@@ -1,0 +1,116 @@
+package host
+
+import "strings"
+
+// maxDecode is how often percent escapes of a parameter are undone.
+const maxDecode = 3
+
+// maxStarts is in how many places of one parameter a URL is looked for.
+const maxStarts = 8
+
+// nested judges the URLs that stand in the parameters of a URL: in its query and
+// fragment, as they stand and decoded. Servers follow them, or show them to be
+// followed.
+func (r *Rule) nested(rest string, depth int) string {
+	i := strings.IndexAny(rest, "?#")
+	if i < 0 || strings.IndexAny(rest[i:], `%/\:`) < 0 {
+		return ""
+	}
+	for rest = rest[i+1:]; rest != ""; {
+		piece := rest
+		if i := strings.IndexAny(rest, "&#"); i >= 0 {
+			piece, rest = rest[:i], rest[i+1:]
+		} else {
+			rest = ""
+		}
+		if r.piece(piece, depth) {
+			return WhyNested
+		}
+	}
+	return ""
+}
+
+// piece tells whether a URL to a host that is refused begins somewhere in one
+// parameter: at its beginning, or behind a sign that some take for the end of a name
+// or of the parameter before.
+func (r *Rule) piece(piece string, depth int) bool {
+	for starts := 0; strings.IndexAny(piece, `%/\:`) >= 0; starts++ {
+		if starts == maxStarts || r.leads(piece, depth) {
+			return true
+		}
+		if i := strings.IndexByte(piece, ';'); i >= 0 && r.leads(piece[:i], depth) {
+			return true
+		}
+		i := strings.IndexAny(piece, "=;?")
+		if i < 0 {
+			return false
+		}
+		piece = piece[i+1:]
+	}
+	return false
+}
+
+// leads tells whether a parameter is a URL to a host that is refused.
+func (r *Rule) leads(value string, depth int) bool {
+	for range maxDecode + 1 {
+		if v := strings.Trim(value, " \t\r\n\x00+"); follows(v) {
+			if schemeOf(v) == "" {
+				v = "https:" + v // "//host": what the page that it stands in has
+			}
+			if r.check(v, depth+1) != "" {
+				return true
+			}
+		}
+		next := decode(value)
+		if next == value {
+			return false
+		}
+		value = next
+	}
+	return follows(value) || strings.IndexByte(value, '%') >= 0
+}
+
+// follows tells whether a text would lead a browser to a host of its own.
+func follows(v string) bool {
+	if len(v) > 1 && slash(v[0]) && slash(v[1]) {
+		return true
+	}
+	switch s := schemeOf(v); len(s) {
+	case 0:
+		return false
+	case len(v) - 1:
+		return false
+	default:
+		return listed(browsed, s)
+	}
+}
+
+func slash(c byte) bool { return c == '/' || c == '\\' }
+
+// decode undoes percent escapes once, those that are whole.
+func decode(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) && hex(s[i+1]) < 16 && hex(s[i+2]) < 16 {
+			b = append(b, hex(s[i+1])<<4|hex(s[i+2]))
+			i += 2
+			continue
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}
+
+// hex is the value of a digit; 16 or more: it is none.
+func hex(c byte) byte {
+	switch {
+	case digit(c):
+		return c - '0'
+	case (c|0x20)-'a' <= 5:
+		return c | 0x20 - 'a' + 10
+	}
+	return 16
+}
