@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/pratique-dev/pratique/examples/gitlab/crew"
+	"github.com/pratique-dev/pratique/examples/hostile/stage"
 	"github.com/pratique-dev/pratique/examples/unattended/launch"
 	"github.com/pratique-dev/pratique/registry"
 )
@@ -27,31 +28,38 @@ func NPM(t testing.TB) string {
 	return dir
 }
 
-// built is the binary of pratique, made once in a test binary.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "pratique-unattended-")
-	if err != nil {
-		return "", err
-	}
-	return launch.Build(dir)
-})
+// built is the binary of pratique, made once in a test binary that wants it.
+var built struct {
+	once sync.Once
+	dir  string
+	bin  string
+	err  error
+}
 
-// Bin is the path of the built binary.
+// Bin is the path of the binary: the one that PRATIQUE_BIN names, or one that is
+// built.
 func Bin(t testing.TB) string {
 	t.Helper()
-	bin, err := built()
-	if err != nil {
-		t.Fatal(err)
+	if bin := os.Getenv(stage.BinEnv); bin != "" {
+		return bin
 	}
-	return bin
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "pratique-unattended-"); built.err == nil {
+			built.bin, built.err = launch.Build(built.dir)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.bin
 }
 
 // Main is what TestMain calls: the tests, and the built binary taken away after them.
 func Main(m *testing.M) {
 	launch.Main()
 	code := m.Run()
-	if bin, err := built(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(bin))
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
 	}
 	os.Exit(code)
 }
@@ -212,4 +220,20 @@ func (d *Desk) Entries() []registry.Entry {
 		list = append(list, e.Entry)
 	}
 	return list
+}
+
+// Works wants every attack to do what it proves, and every call of the agent's work to
+// be done: an attack that does nothing would prove nothing by being blocked.
+func (d *Desk) Works(attacks, benign []Vector) {
+	d.t.Helper()
+	for _, v := range attacks {
+		if o := d.Try(v); !o.Worked() || !o.Proves(v.Proof) || o.Heard != 1 {
+			d.t.Errorf("%s does nothing: %v %v %.300q, changes %q, heard %d", v.Name, o.Result, o.Err, o.Text, o.Changes, o.Heard)
+		}
+	}
+	for _, v := range benign {
+		if o := d.Try(v); !o.Worked() {
+			d.t.Errorf("%s does not work: %v %v %.300q", v.Name, o.Result, o.Err, o.Text)
+		}
+	}
 }
