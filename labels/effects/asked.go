@@ -102,7 +102,7 @@ func digits(w string) bool {
 // carriers are words behind a phrase that name its form.
 var carriers = wordSet(`number no nr num id code value text string data info information detail details content contents full raw plain plaintext json csv b64
 	base64 hex dump export copy scan photo image pdf file path list history input field blob pem in clear line 1 2 token key document doc status
-	record report log entry entries jar header secret hash mrz country expiry`)
+	record report log entry entries output jar header secret hash mrz country expiry`)
 
 // idCarries are the classes that a name ends in id of; of all others it names a
 // record.
@@ -129,7 +129,7 @@ func askedByText(text string) *class {
 		s := firstSentence(text)
 		rest := text[min(len(text), strings.Index(text, s)+len(s)):]
 		text = strings.TrimLeft(rest, ".;!? \t\r\n")
-		words := wordsOf(s)
+		words := clausesOf(s)
 		if denied(words) {
 			continue
 		}
@@ -151,11 +151,15 @@ const maxSentences = 64
 // headNoun is the class of what a sentence begins with: "Your passport number, for
 // the booking".
 func headNoun(words []string) *class {
-	i := 0
-	for i < len(words) && (modifiers[words[i]] || carriers[words[i]] && i+1 < len(words) && words[i+1] == "of") {
-		i++
+	for i, w := range words {
+		if c := phraseAt(words, i); c != nil {
+			return c
+		}
+		if !modifiers[w] && !(carriers[w] && i+1 < len(words) && words[i+1] == "of") {
+			break
+		}
 	}
-	return phraseAt(words, i)
+	return nil
 }
 
 // ordered is the class of what a sentence orders to be given.
@@ -184,7 +188,7 @@ var orders = wordSet(`paste provide enter supply put pass attach give insert app
 	hand place state specify`)
 
 // fillers may stand between an order and what is to be given.
-var fillers = wordSet(`be in here with to you for it also and as at least well is from into together set must should contain include hold have it's text`)
+var fillers = wordSet(`be in here with to you for it also and as at least well is from into together set must should contain include hold have it's text , name`)
 
 // phraseAt is the class of the phrase that begins at word i, if the words behind it
 // leave it what is spoken of.
@@ -213,7 +217,7 @@ var vague = wordSet("pass pat bearer secret cookie mail tel dni sin bsn faith di
 
 // ends are words behind which a noun is over.
 var ends = wordSet(`of for in to on at from used as so or and that which is are was if when with by into here where who whose must should will can may e your the
-	you user issued including like such optional required before after needed because whose while it without`)
+	you user issued including like such optional required before after needed because whose while it without ,`)
 
 // denied tells whether a sentence says what is not to be given, or whether.
 func denied(words []string) bool {

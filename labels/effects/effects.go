@@ -32,6 +32,7 @@ type Tool struct {
 	Name        string
 	Title       string
 	Description string
+	Described   int // for whoever made the tool: where the description stands
 	Hints       []Hint
 	Leaves      []Leaf // of its input schema, at every depth, in the order of the document
 }
@@ -44,8 +45,8 @@ type Hint struct {
 }
 
 // A Leaf is one place of an input schema that a call fills in: a property, at any
-// depth, or a schema without a name of its own (additionalProperties, items of the
-// root).
+// depth, with what its items and alternatives say, or a text of the schema that is of
+// none.
 type Leaf struct {
 	Name        string // the property's, the pattern's of patternProperties; empty: it has none
 	Above       string // the name of the leaf that it is a member of; empty: none
@@ -55,9 +56,10 @@ type Leaf struct {
 	Description string
 	Format      string
 	Pattern     string
-	Enum        bool // only values that the schema names can be given
-	Named       bool // by "required" only, so far as this leaf goes
-	At          int  // for whoever made the tool: where it stands
+	Enum        bool     // only values that the schema names can be given
+	Values      []string // of them, those that are texts; MaxValues at most
+	Named       bool     // by "required" only, so far as this leaf goes
+	At          int      // for whoever made the tool: where it stands
 }
 
 // An Origin is what a server says it is for. The zero value says nothing, and
@@ -82,8 +84,8 @@ const (
 type Finding struct {
 	Kind  Kind
 	Class Class  // of an overreach: what is asked for
-	At    int    // Hint.At of a contradiction, Leaf.At of an overreach
-	Path  string // Leaf.Path; of a contradiction: the hint's name
+	At    int    // Hint.At or Tool.Described of a contradiction, Leaf.At of an overreach
+	Path  string // Leaf.Path; of a contradiction: that of the claim
 	Why   string // one sentence of ours; of the tool's own words only names of parameters, quoted
 }
 

@@ -18,6 +18,7 @@ var ErrTool = errors.New("effects: not a tool that can be read")
 const (
 	MaxDepth  = 128
 	MaxLeaves = 1 << 16
+	MaxValues = 64 // of one leaf
 )
 
 // Read reads a tool as tools/list has it.
@@ -141,22 +142,10 @@ func (r *schemaReader) member(name, path, above string, of, depth int) error {
 		return r.named(at, above, depth+1)
 	case "required":
 		return r.required(at, above)
-	case "additionalProperties", "unevaluatedProperties":
-		if r.d.PeekKind() != '{' {
-			return r.d.SkipValue()
-		}
-		n, err := r.leaf(Leaf{Above: above, Path: at})
-		if err != nil {
-			return err
-		}
-		return r.schema(at, above, n, depth+1)
 	case "title", "description", "$comment", "format", "pattern", "contentMediaType", "type":
-		return r.text(name, of)
+		return r.text(name, at, above, of)
 	case "enum", "const":
-		if of >= 0 {
-			r.leaves[of].Enum = true
-		}
-		return r.d.SkipValue()
+		return r.values(of)
 	case "default", "examples", "example", "$ref", "$id", "$schema":
 		return r.d.SkipValue()
 	}
@@ -216,16 +205,49 @@ func (r *schemaReader) required(path, above string) error {
 }
 
 // text reads a string that says something of a leaf.
-func (r *schemaReader) text(name string, of int) error {
+func (r *schemaReader) text(name, path, above string, of int) error {
 	v, err := r.d.ReadValue()
-	if err != nil || of < 0 || v.Kind() != '"' {
+	if err != nil || v.Kind() != '"' {
 		return err
 	}
 	b, err := jsontext.AppendUnquote(nil, v)
 	if err != nil {
 		return err
 	}
+	if of < 0 { // of the root, or of what stands in it without a name
+		if name == "type" || name == "contentMediaType" {
+			return nil
+		}
+		if of, err = r.leaf(Leaf{Above: above, Path: path}); err != nil {
+			return err
+		}
+	}
 	r.leaves[of].Add(name, string(b))
+	return nil
+}
+
+// values reads what a leaf may be.
+func (r *schemaReader) values(of int) error {
+	v, err := r.d.ReadValue()
+	if err != nil || of < 0 {
+		return err
+	}
+	var list []jsontext.Value
+	if v.Kind() != '[' {
+		list = []jsontext.Value{v}
+	} else if err := json.Unmarshal(v, &list); err != nil {
+		return err
+	}
+	r.leaves[of].Enum = r.leaves[of].Enum || len(list) > 0
+	for _, x := range list {
+		if x.Kind() == '"' {
+			b, err := jsontext.AppendUnquote(nil, x)
+			if err != nil {
+				return err
+			}
+			r.leaves[of].Add("enum", string(b))
+		}
+	}
 	return nil
 }
 
@@ -254,6 +276,8 @@ func (l *Leaf) Add(word, text string) {
 	case "type":
 		l.Type = text
 	case "enum", "const":
-		l.Enum = true
+		if l.Enum = true; len(l.Values) < MaxValues {
+			l.Values = append(l.Values, text)
+		}
 	}
 }

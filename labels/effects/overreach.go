@@ -27,7 +27,7 @@ func overreaches(t *Tool, o *Origin) (out []Finding) {
 			p, read = purposeOf(t), true
 			server = purposeOfOrigin(o)
 		}
-		about, bad := c.unfounded(l, &p, &server, o.Known)
+		about, bad := c.unfounded(t, l, &p, &server, o.Known)
 		if !bad {
 			continue
 		}
@@ -52,39 +52,42 @@ func names(leaves []Leaf) map[string]bool {
 
 // unfounded tells whether a tool has no reason to ask for what the leaf asks for,
 // and what it is plainly about, if that is known.
-func (c *class) unfounded(l *Leaf, p, server *purpose, known bool) (about string, bad bool) {
-	if c.reasons.any(p.words) {
+func (c *class) unfounded(t *Tool, l *Leaf, p, server *purpose, known bool) (about string, bad bool) {
+	own := c.name == AccessToken && ownKey(t, l, p.about != "")
+	switch {
+	case c.reasons.any(p.words):
 		return "", false
-	}
-	if p.about != "" {
-		return p.about, !(c.name == AccessToken && p.serve && ownKey(l))
-	}
-	if c.need == hard {
+	case p.about != "":
+		return p.about, !(own && p.serve)
+	case c.need == hard:
 		return "", true
-	}
-	if c.weak.any(p.words) {
+	case own, c.weak.any(p.words), !known, c.reasons.any(server.words):
 		return "", false
-	}
-	if !known || c.reasons.any(server.words) {
-		return "", false
-	}
-	if server.about != "" {
-		return server.about, !(c.name == AccessToken && server.serve && ownKey(l))
+	case server.about != "":
+		return server.about, true
 	}
 	return "", c.need >= strict && !c.weak.any(server.words)
 }
 
 // ownKey tells whether a leaf asks for no more than the key of the service that the
-// tool speaks to: none that has another's name, and not several.
-func ownKey(l *Leaf) bool {
-	words := wordsOf(l.Name)
-	for _, w := range words {
-		if others[w] {
+// tool speaks to: none that has another's name, and not several. A tool that is
+// about nothing known may name its service anywhere in its description.
+func ownKey(t *Tool, l *Leaf, about bool) bool {
+	var said map[string]bool
+	for _, w := range append(wordsOf(l.Name), wordsOf(l.Description)...) {
+		if !others[w] {
+			continue
+		}
+		if about {
 			return false
 		}
-	}
-	for _, w := range wordsOf(l.Description) {
-		if others[w] {
+		if said == nil {
+			said = map[string]bool{}
+			for _, w := range wordsOf(t.Description) {
+				said[w] = true
+			}
+		}
+		if !said[w] {
 			return false
 		}
 	}
@@ -93,7 +96,7 @@ func ownKey(l *Leaf) bool {
 
 // others are services whose keys open more than one tool, and words for the keys of
 // a person.
-var others = wordSet(`github gitlab bitbucket aws azure gcp google openai anthropic claude stripe slack discord telegram npm pypi heroku huggingface hf
+var others = wordSet(`github gitlab bitbucket aws azure gcp google openai anthropic claude stripe slack discord telegram npm pypi heroku
 	cloud docker kubernetes vercel jira atlassian microsoft apple facebook meta paypal coinbase binance personal ssh other all every any each existing saved stored
 	production root admin environment`)
 

@@ -12,34 +12,35 @@ type purpose struct {
 // purposeOf reads what a tool is for out of its name, its title and the beginning of
 // its description: whoever asks for something says so further on.
 func purposeOf(t *Tool) purpose {
-	p := purpose{words: append(wordsOf(t.Name), wordsOf(t.Title)...)}
-	for _, w := range headOf(t.Description) {
-		if !generic[w] {
-			p.words = append(p.words, w)
-		}
-	}
-	p.find()
-	return p
+	return purposeIn(t.Name, t.Title, t.Description)
 }
 
 // purposeOfOrigin reads it out of what a server says.
 func purposeOfOrigin(o *Origin) purpose {
-	p := purpose{words: append(wordsOf(o.Name), wordsOf(o.Title)...)}
-	for _, w := range headOf(o.Instructions) {
+	return purposeIn(o.Name, o.Title, o.Instructions)
+}
+
+func purposeIn(name, title, text string) purpose {
+	p := purpose{words: append(wordsOf(name), wordsOf(title)...)}
+	head := headOf(text)
+	p.find(p.words, head)
+	for _, w := range head {
 		if !generic[w] {
 			p.words = append(p.words, w)
 		}
 	}
-	p.find()
 	return p
 }
 
-func (p *purpose) find() {
-	for _, w := range p.words {
-		for i := range subjects {
-			if s := &subjects[i]; s.words.has(w) {
-				p.about, p.serve = s.about, s.serve
-				return
+// find finds what the texts are plainly about: the first subject that is named.
+func (p *purpose) find(texts ...[]string) {
+	for _, words := range texts {
+		for i, w := range words {
+			for k := range subjects {
+				if s := &subjects[k]; s.words.has(w) || s.phrases.at(words, i) > 0 {
+					p.about, p.serve = s.about, s.serve
+					return
+				}
 			}
 		}
 	}
@@ -87,22 +88,23 @@ var generic = wordSet(`user account client service app application server reques
 
 // A subject is what a tool can be about that needs no data of anybody.
 type subject struct {
-	about string
-	serve bool // mostly it is a service elsewhere
-	words vocabulary
+	about   string
+	serve   bool // mostly it is a service elsewhere
+	words   vocabulary
+	phrases phrases
 }
 
 var subjects = []subject{
-	{"the weather", true, vocab("weather forecast* temperature* humidity rainfall precipitation meteorolog* climate")},
-	{"arithmetic", false, vocab("arithmetic calculator multiply multiplies divide divides subtract* addition fibonacci factorial prime primes sqrt logarithm* equation* matrix matrices polynomial* trigonometr* algebra* math maths mathematic* sum sums adds average averages median")},
-	{"the time", false, vocab("timezone* clock stopwatch timestamp* countdown weekday* leap holiday*")},
-	{"units or currencies", true, vocab("currenc* exchange celsius fahrenheit kilomet* mile miles inch inches unit units")},
-	{"words and languages", true, vocab("dictionar* synonym* antonym* thesaurus definition* defin* spell* grammar* translat* rhyme* rhymes etymolog* anagram* proverb*")},
-	{"jokes and trivia", true, vocab("joke* jokes quote quotes quotation* trivia riddle* meme* memes fun dice coin coins random* lorem pun puns fortune ascii haiku")},
-	{"the form of texts", false, vocab("prettif* beautif* lint linter lints formatter formats reformat* json yaml xml toml csv markdown regex* uuid uuids slug* slugify base64 hex md5 sha256 checksum* minif* capitali* uppercase lowercase diff diffs indent* reverses palindrome* wordcount")},
-	{"pictures and colours", false, vocab("color* colour* palette* thumbnail* resize* crop crops emoji* barcode* qr qrcode* chart charts plot plots diagram* mermaid icon icons watermark* grayscale")},
-	{"reference works", true, vocab("wikipedia encyclop* documentation docs readme changelog* arxiv bibliograph* isbn poem poems poetry library libraries museum* artwork*")},
-	{"news and entertainment", true, vocab("news headline* movie* film films song songs lyric* podcast* recipe* chess score scores football soccer nba nfl anime tvshow* game games puzzle* sudoku crossword*")},
-	{"markets", true, vocab("stock stocks ticker* commodit* bitcoin ethereum cryptocurrenc* nasdaq")},
-	{"nature", true, vocab("planet* constellation* astronom* moon sunrise* sunset* tide tides earthquake* animal* dog dogs cat cats bird* species volcano* periodic element elements galaxy asteroid*")},
+	{"the weather", true, vocab("weather forecast* temperature* humidity rainfall precipitation meteorolog* climate"), nil},
+	{"arithmetic", false, vocab("arithmetic calculator multiply multiplies divide divides subtract* addition fibonacci factorial prime primes sqrt logarithm* equation* matrix matrices polynomial* trigonometr* algebra* math maths mathematic* sum sums average averages median percent*"), phraseList("two_number of_number list_of_number add_number")},
+	{"the time", false, vocab("timezone* clock stopwatch timestamp* countdown weekday* leap holiday*"), nil},
+	{"units or currencies", true, vocab("currenc* exchange celsius fahrenheit kilomet* mile miles inch inches unit units"), nil},
+	{"words and languages", true, vocab("dictionar* synonym* antonym* thesaurus definition* defin* spell* grammar* translat* rhyme* rhymes etymolog* anagram* proverb*"), nil},
+	{"jokes and trivia", true, vocab("joke* jokes quote quotes quotation* trivia riddle* meme* memes fun dice coin coins random* lorem pun puns fortune ascii haiku"), nil},
+	{"the form of texts", false, vocab("prettif* beautif* lint linter lints formatter formats reformat* json yaml xml toml csv markdown regex* uuid uuids slug* slugify base64 hex md5 sha256 checksum* minif* capitali* uppercase lowercase diff diffs indent* reverses palindrome* wordcount"), nil},
+	{"pictures and colours", false, vocab("color* colour* palette* thumbnail* resize* crop crops emoji* barcode* qr qrcode* chart charts plot plots diagram* mermaid icon icons watermark* grayscale"), nil},
+	{"reference works", true, vocab("wikipedia encyclop* documentation docs readme changelog* arxiv bibliograph* isbn poem poems poetry library libraries museum* artwork*"), nil},
+	{"news and entertainment", true, vocab("news headline* movie* film films song songs lyric* podcast* recipe* chess score scores football soccer nba nfl anime tvshow* game games puzzle* sudoku crossword*"), nil},
+	{"markets", true, vocab("stock stocks ticker* commodit* bitcoin ethereum cryptocurrenc* nasdaq"), nil},
+	{"nature", true, vocab("planet* constellation* astronom* moon sunrise* sunset* tide tides earthquake* animal* dog dogs cat cats bird* species volcano* periodic element elements galaxy asteroid*"), nil},
 }

@@ -11,7 +11,17 @@ const maxWords = 8192
 
 // wordsOf takes a text apart at whatever is no letter or digit, and at humps, into
 // lower case. A plural is read as its singular.
-func wordsOf(text string) []string {
+func wordsOf(text string) []string { return parted(text, singular, false) }
+
+// clausesOf does the same, with a comma where a clause ends.
+func clausesOf(text string) []string { return parted(text, singular, true) }
+
+// rawWordsOf does the same and leaves plurals.
+func rawWordsOf(text string) []string {
+	return parted(text, func(w string) string { return w }, false)
+}
+
+func parted(text string, form func(string) string, commas bool) []string {
 	if len(text) > longestText {
 		text = text[:longestText]
 	}
@@ -19,7 +29,11 @@ func wordsOf(text string) []string {
 	start := -1
 	end := func(at int) {
 		if start >= 0 && at > start && len(out) < maxWords {
-			out = append(out, singular(strings.ToLower(text[start:at])))
+			out = append(out, form(strings.ToLower(text[start:at])))
+			if n := len(out); n > 1 && brands[out[n-1]] != "" && brands[out[n-1]] == out[n-2] {
+				out[n-2] += out[n-1]
+				out = out[:n-1]
+			}
 		}
 		start = -1
 	}
@@ -41,11 +55,17 @@ func wordsOf(text string) []string {
 			i++ // 's
 		default:
 			end(i)
+			if n := len(out); commas && n > 0 && n < maxWords && out[n-1] != "," && strings.IndexByte(",:()[]", c) >= 0 {
+				out = append(out, ",")
+			}
 		}
 	}
 	end(len(text))
 	return out
 }
+
+// brands are second halves of names that are written with a hump, with their first.
+var brands = map[string]string{"hub": "git", "lab": "git", "ai": "open", "pal": "pay", "tube": "you", "face": "hugging", "flare": "cloud"}
 
 // pluralEnd tells whether a small s ends a word of capitals: URLs, IDs.
 func pluralEnd(text string, i int) bool {
@@ -59,6 +79,9 @@ func letter(c byte) bool { return upper(c) || lower(c) }
 // singular is a word without the s of a plural.
 func singular(w string) string {
 	n := len(w)
+	if one := plurals[w]; one != "" {
+		return one
+	}
 	switch {
 	case n < 4 || w[n-1] != 's' || keepS[w]:
 		return w
@@ -71,6 +94,9 @@ func singular(w string) string {
 	}
 	return w[:n-1]
 }
+
+// plurals are those of words that end in ie.
+var plurals = map[string]string{"cookies": "cookie", "movies": "movie", "selfies": "selfie", "calories": "calorie", "species": "species"}
 
 // keepS are words that end in an s and are no plurals.
 var keepS = wordSet("address access gps sms aws dns tls https news ios kubernetes aids diabetes sales works always does this was has process diagnosis cross series")

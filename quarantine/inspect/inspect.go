@@ -26,7 +26,7 @@ import (
 
 // rulesEngine names the stages that are rules and tables: all of a deterministic
 // inspection.
-const rulesEngine = unfold.Version + "+structure/2+wording/2"
+const rulesEngine = unfold.Version + "+structure/3+wording/2"
 
 // MaxFindings bounds the findings of one report; the verdict counts all. A report
 // with more is Partial: whoever cuts what it names would leave the rest.

@@ -3,6 +3,7 @@ package inspect
 import (
 	"strings"
 
+	"github.com/pratique-dev/pratique/labels/effects"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/inspect/unfold"
 )
@@ -10,45 +11,28 @@ import (
 // An item is what a batch says of one tool, as far as its parts are held against
 // each other.
 type item struct {
-	path    string // before its specimens' paths, where a batch has several
-	does    deed   // by its name, or by how its description begins
-	purpose family // what its name, title and description are about
-	hints   []hinted
-	asks    []asked
+	path string // before its specimens' paths, where a batch has several
+	tool effects.Tool
+	open []opened // leaves that the specimen may be of, each inside of the one before
 }
 
-// A deed is what a tool does to what it works on.
-type deed uint8
-
-const (
-	unsaid deed = iota
-	reads
-	writes
-	destroys
-)
-
-// A hinted is an annotation and its specimen.
-type hinted struct {
+// An opened is a leaf whose specimens may still come.
+type opened struct {
+	leaf int
+	path string // what stands before its members' paths
 	name string
-	at   int
 }
 
-// A family is a set of things that tools are about, and that parameters ask for.
-type family uint16
-
-const (
-	ofKeys family = 1 << iota // passwords, keys, tokens: for tools that log in, connect, pay, encrypt
-	ofPeople
-	ofMoney
-	ofTalk // the conversation itself, the prompt
-	ofSelf // the machine: environment, key files
-)
-
-// An asked is a parameter that asks for what a tool must have a reason for.
-type asked struct {
-	family family
-	at     int
+// A reason is a finding's sentence, for operators.
+type reason struct {
+	at       int
+	category quarantine.Category
+	why      string
 }
+
+// maxWaiting bounds the leaves of all tools that wait for what their server says it
+// is for; where there are more, those judged so far are judged by what is known.
+const maxWaiting = 1 << 18
 
 // turn begins a new item where the specimen belongs to another one.
 func (j *judge) turn(s *quarantine.Specimen) {
@@ -57,7 +41,8 @@ func (j *judge) turn(s *quarantine.Specimen) {
 	}
 	if p := itemOf(s.Path); p != j.item.path {
 		j.endItem()
-		j.item = item{path: p, hints: j.item.hints[:0], asks: j.item.asks[:0]}
+		j.item.path = p
+		j.origin.Known = j.origin.Known || p != ""
 	}
 }
 
@@ -65,86 +50,151 @@ func (j *judge) turn(s *quarantine.Specimen) {
 func (j *judge) name(v *unfold.View) {
 	switch j.place {
 	case itemName:
-		j.item.does = deedOf(v.Text)
 		j.twin()
 	case property:
-		low := plainName(v.Text)
-		if sideNames[low] {
+		if sideNames[plainName(v.Text)] {
 			j.find(quarantine.SideParameter, quarantine.Suspect, 0, len(j.s.Text))
-		} else if f := sensitive[low]; f != 0 {
-			j.item.asks = append(j.item.asks, asked{f, j.at})
 		}
 	}
 }
 
-// purpose collects what an item is about.
-func (j *judge) purpose(v *unfold.View) {
-	switch above, last := cutLast(j.s.Path); {
-	case j.place == hint && j.s.Text == "true", j.place == hint && j.s.Text == "false":
-		j.item.hints = append(j.item.hints, hinted{last + "=" + j.s.Text, j.at})
-	case (last == "name" || last == "title" || last == "description") && strings.TrimSuffix(above, ".") == j.item.path:
-		if last == "description" && j.item.does == unsaid {
-			first, _, _ := strings.Cut(v.Text, " ")
-			j.item.does = deeds[strings.TrimSuffix(strings.ToLower(first), "s")]
-		}
-		eachWord(v.Text, func(w string) { j.item.purpose |= topics[w] })
+// part takes what the specimen says of its item.
+func (j *judge) part(v *unfold.View) {
+	above, last := cutLast(j.s.Path)
+	rest, ok := strings.CutPrefix(above, j.item.path)
+	if !ok {
+		return
+	}
+	rest = strings.TrimPrefix(rest, ".")
+	t := &j.item.tool
+	switch {
+	case strings.HasPrefix(j.item.path, "server["):
+		j.said(rest, last, v.Text)
+	case strings.HasPrefix(j.item.path, "instructions["):
+		j.origin.Instructions = join(j.origin.Instructions, v.Text)
+	case rest == "inputSchema", strings.HasPrefix(rest, "inputSchema.") || strings.HasPrefix(rest, "inputSchema["):
+		j.leaf(v.Text, above, last)
+	case j.place == hint && rest == "annotations" && (j.s.Text == "true" || j.s.Text == "false"):
+		t.Hints = append(t.Hints, effects.Hint{Name: last, Value: j.s.Text == "true", At: j.at})
+	case last == "title" && (rest == "" || rest == "annotations" && t.Title == ""):
+		t.Title = v.Text
+	case rest != "" || j.s.Name:
+	case last == "name":
+		t.Name = v.Text
+	case last == "description":
+		t.Description, t.Described = v.Text, j.at
 	}
 }
 
-// endItem holds an item's parts against each other.
+// said takes what a server says of itself.
+func (j *judge) said(rest, last, text string) {
+	if rest != "" || j.s.Name {
+		return
+	}
+	switch last {
+	case "name":
+		j.origin.Name = text
+	case "title":
+		j.origin.Title = text
+	case "description":
+		j.origin.Instructions = join(text, j.origin.Instructions)
+	}
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + ". " + b
+}
+
+// leaf takes what the specimen says of the input schema. Paths of what is deep are
+// cut, and what belongs to no leaf any more is one of its own.
+func (j *judge) leaf(text, above, last string) {
+	t := &j.item.tool
+	_, holder := cutLast(above)
+	in := j.inside(j.s.Path)
+	if last == "required" && j.s.Kind == quarantine.KindName && !j.s.Name {
+		t.Leaves = append(t.Leaves, effects.Leaf{Name: text, Above: in, Path: j.s.Path, Named: true, At: j.at})
+		return
+	}
+	named := j.s.Name && holders[holder]
+	switch {
+	case named:
+		t.Leaves = append(t.Leaves, effects.Leaf{Name: text, Above: in, Path: j.s.Path, At: j.at})
+		j.item.open = append(j.item.open, opened{len(t.Leaves) - 1, quarantine.ShortPath(j.s.Path), text})
+	case j.s.Name, j.place == exampleValue, last != "enum" && last != "const" && j.place == fixedValue:
+	case len(j.item.open) > 0:
+		t.Leaves[j.item.open[len(j.item.open)-1].leaf].Add(last, text)
+	case last == "title", last == "description", last == "$comment", last == "pattern", last == "format":
+		t.Leaves = append(t.Leaves, effects.Leaf{Path: j.s.Path, At: j.at})
+		t.Leaves[len(t.Leaves)-1].Add(last, text)
+	}
+}
+
+// inside closes the leaves that a path is not inside of, and gives the name of the
+// one that it is.
+func (j *judge) inside(path string) string {
+	for n := len(j.item.open); n > 0; n-- {
+		o := &j.item.open[n-1]
+		if len(path) > len(o.path) && strings.HasPrefix(path, o.path) && (path[len(o.path)] == '.' || path[len(o.path)] == '[') {
+			j.item.open = j.item.open[:n]
+			return o.name
+		}
+	}
+	j.item.open = j.item.open[:0]
+	return ""
+}
+
+// holders are the words of a schema whose members are schemas by name.
+var holders = set("properties patternProperties $defs definitions dependentSchemas dependencies")
+
+// endItem puts an item by until it is known what its server is for.
 func (j *judge) endItem() {
-	for _, h := range j.item.hints {
-		switch {
-		case h.name == "readOnlyHint=true" && j.item.does >= writes, h.name == "destructiveHint=false" && j.item.does == destroys:
-			j.findAt(h.at, quarantine.Contradiction, quarantine.Suspect, 0, len(j.set[h.at].Text))
+	if t := &j.item.tool; len(t.Hints)+len(t.Leaves) > 0 || t.Description != "" {
+		j.tools = append(j.tools, *t)
+		if j.waiting += len(t.Leaves) + 1; j.waiting > maxWaiting {
+			j.endItems()
 		}
 	}
-	for _, a := range j.item.asks {
-		if j.item.purpose&a.family == 0 {
-			j.findAt(a.at, quarantine.Overreach, quarantine.Suspect, 0, len(j.set[a.at].Text))
-		}
-	}
+	j.item = item{open: j.item.open[:0]}
 }
 
-// deedOf reads a tool's name: the first word of it that is a deed.
-func deedOf(name string) (d deed) {
-	eachWord(name, func(w string) {
-		if d == unsaid {
-			d = deeds[w]
-		}
-	})
-	return d
-}
-
-// eachWord gives the words of a text, letters only, parted at humps as well, in
-// lower case.
-func eachWord(text string, do func(w string)) {
-	var buf [longest]byte
-	for i := 0; i < len(text); {
-		if kinds[text[i]] != aByte {
-			i++
-			continue
-		}
-		from, n := i, 0
-		for i < len(text) && kinds[text[i]] == aByte && (i == from || text[i] >= 'a' || text[i-1] < 'a') {
-			if n < longest {
-				buf[n] = text[i] | 0x20
-				n++
+// endItems holds the items' parts against each other.
+func (j *judge) endItems() {
+	for i := range j.tools {
+		for _, f := range effects.Judge(&j.tools[i], &j.origin) {
+			c := quarantine.Overreach
+			if f.Kind == effects.Contradiction {
+				c = quarantine.Contradiction
 			}
-			i++
+			j.findAt(f.At, c, quarantine.Suspect, 0, len(j.set[f.At].Text))
+			if j.tell {
+				j.reasons = append(j.reasons, reason{f.At, c, f.Why})
+			}
 		}
-		do(string(buf[:n]))
 	}
+	clear(j.tools)
+	j.tools, j.waiting = j.tools[:0], 0
 }
 
-// plainName is a name in small letters, its parts joined by underscores.
-func plainName(name string) string {
-	var b strings.Builder
-	eachWord(name, func(w string) {
-		if b.Len() > 0 {
-			b.WriteByte('_')
+// Reasons are the sentences of findings that hold the parts of one item against
+// each other, by the place of their specimens, for operators. They are made anew
+// from the item: whoever has a report has the categories. What its server says it is
+// for is left out.
+func Reasons(set []quarantine.Specimen, c quarantine.Category) map[int]string {
+	j := newJudge()
+	j.begin(set)
+	j.tell, j.origin.Known = true, true
+	for i := range set {
+		j.specimen(i)
+	}
+	j.finish()
+	out := map[int]string{}
+	for _, r := range j.reasons {
+		if r.category == c && out[r.at] == "" {
+			out[r.at] = r.why
 		}
-		b.WriteString(w)
-	})
-	return b.String()
+	}
+	return out
 }

@@ -31,7 +31,7 @@ func (j *judge) structure(v *unfold.View) {
 	case quarantine.KindURI:
 		j.pointer()
 	}
-	j.purpose(v)
+	j.part(v)
 	j.values(v)
 }
 

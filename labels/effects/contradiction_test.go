@@ -1,0 +1,13 @@
+package effects_test
+
+import (
+	"testing"
+
+	"github.com/pratique-dev/pratique/labels/effects"
+)
+
+func TestContradictions(t *testing.T) {
+	if found, _, of := measure(t, "contradiction.jsonl", effects.Contradiction); of < 40 || found*10 < of*9 {
+		t.Errorf("%d of %d", found, of)
+	}
+}

@@ -1,0 +1,82 @@
+package effects_test
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/labels/effects"
+)
+
+// A pair is a tool that goes too far, and one that has a reason to.
+type pair struct {
+	Class    effects.Class  `json:"class"`
+	Bad, Fit jsontext.Value `json:",case:ignore"`
+	Origin   effects.Origin `json:"origin,case:ignore"`
+}
+
+func pairs(t testing.TB, file string) (out []pair) {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := bufio.NewScanner(bytes.NewReader(raw))
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		var p pair
+		if err := json.Unmarshal(bytes.Clone(s.Bytes()), &p, json.MatchCaseInsensitiveNames(true)); err != nil {
+			t.Fatal(err)
+		}
+		p.Origin.Known = true
+		out = append(out, p)
+	}
+	return out
+}
+
+func judged(t testing.TB, raw jsontext.Value, o *effects.Origin) []effects.Finding {
+	t.Helper()
+	tool, err := effects.Read(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return effects.Judge(tool, o)
+}
+
+// measure counts the bad that are found as of the right kind, and the fit in which
+// anything is.
+func measure(t *testing.T, file string, kind effects.Kind) (found, alarms, of int) {
+	t.Helper()
+	all := pairs(t, file)
+	for _, p := range all {
+		hit := false
+		for _, f := range judged(t, p.Bad, &p.Origin) {
+			if hit = hit || f.Kind == kind; f.Kind != kind || f.Class != p.Class {
+				t.Logf("as another: %s %s (%s): %s", f.Kind, f.Class, p.Class, f.Why)
+			}
+		}
+		if hit {
+			found++
+		} else {
+			t.Logf("missed: %s %.160s", p.Class, p.Bad)
+		}
+		got := judged(t, p.Fit, &p.Origin)
+		if len(got) > 0 {
+			alarms++
+			t.Errorf("%s: the twin: %s: %.160s", p.Class, got[0].Why, p.Fit)
+		}
+	}
+	t.Logf("%s: %d of %d found, %d alarms on their twins", file, found, len(all), alarms)
+	return found, alarms, len(all)
+}
+
+// Nine in ten of the tools that were written with the rules are found, and no twin.
+func TestOverreach(t *testing.T) {
+	if found, _, of := measure(t, "overreach.jsonl", effects.Overreach); of < 60 || found*10 < of*9 {
+		t.Errorf("%d of %d", found, of)
+	}
+}
