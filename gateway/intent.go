@@ -45,7 +45,7 @@ func (m *sealedPolicies) under(base policy.Policy, b *runs.Bound, keep func(poli
 	if b.Over {
 		s = &policy.Sealed{Digest: s.Digest, Agent: s.Agent} // it has ended, whatever the time is
 	}
-	p := policy.Strictest(base, policy.Layers{Intent: s}.Policy())
+	p := policy.Under(base, s)
 	if keep != nil {
 		if err := keep(p); err != nil {
 			return nil, err

@@ -29,6 +29,7 @@ type verb struct {
 	about string // more, for help and docs
 	args  string // the one positional argument that it takes; "": none
 	rest  string // what stands after "--" as it is, in the place of args; "": nothing may
+	tail  string // what may stand after args and "--" as it is; "": nothing may
 	flags []*option
 	out   any // zero value of what run returns, for the docs; nil: prints no struct
 	run   func(*call) (any, error)
@@ -141,6 +142,7 @@ type call struct {
 	name  string // "tools register"
 	args  []string
 	rest  bool // args stood after "--"
+	tail  []string
 	flags map[string]*option
 }
 
@@ -247,6 +249,9 @@ func (v verb) command(e *env, name, full string) *cli.Command {
 	c.Action = func(cc *cli.Context) error {
 		k := &call{Context: cc.Context, env: e, name: full, args: cc.Args().Slice(), flags: byName}
 		k.rest = v.rest != "" && e.dashed(len(k.args))
+		if i := slices.Index(k.args, "--"); v.tail != "" && i >= 0 {
+			k.args, k.tail = k.args[:i], k.args[i+1:]
+		}
 		if err := v.check(k, flags); err != nil {
 			return &failed{full, err}
 		}
@@ -267,6 +272,9 @@ func (v verb) command(e *env, name, full string) *cli.Command {
 func (v verb) operands() string {
 	if v.args != "" && v.rest != "" {
 		return v.args + " | " + v.rest
+	}
+	if v.tail != "" {
+		return v.args + " [-- " + v.tail + "]"
 	}
 	return v.args + v.rest
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/pratique-dev/pratique/internal/durable"
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/quarantine/intent"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/decisions"
@@ -104,10 +105,11 @@ var exitTable = []struct {
 }{
 	{exitRefused, []error{errTampered, errBad, decisions.ErrKeys, spool.ErrDamaged, ledger.ErrFork, ledger.ErrRollback, ledger.ErrSignature, keyset.ErrRollback, keyset.ErrFork,
 		client.ErrRoots, client.ErrBehind, node.ErrForced, writer.ErrPoisoned, writer.ErrRollback, envelope.ErrRevokedKey,
-		baseline.ErrDamaged, baseline.ErrAct, baseline.ErrOwn, holds.ErrDamaged, holds.ErrAct, holds.ErrSpent, holds.ErrOwn, runs.ErrDamaged, runs.ErrAct, decisions.ErrAnchor}},
+		baseline.ErrDamaged, baseline.ErrAct, baseline.ErrOwn, holds.ErrDamaged, holds.ErrAct, holds.ErrSpent, holds.ErrOwn, runs.ErrDamaged, runs.ErrAct, decisions.ErrAnchor,
+		runs.ErrPresented, runs.ErrBound, runs.ErrUnbound, runs.ErrIntent, intent.ErrWider}},
 	{exitConflict, []error{keyring.ErrKnownKey, keyring.ErrConflict, keyring.ErrKeyExists, fs.ErrExist, store.ErrBusy, store.ErrConflict,
 		durable.ErrLocked, registry.ErrNameTaken, registry.ErrNameKept, registry.ErrExists, registry.ErrStaleGeneration,
-		registry.ErrCommandReused, registry.ErrSpent, baseline.ErrStale}},
+		registry.ErrCommandReused, registry.ErrSpent, baseline.ErrStale, runs.ErrMoved}},
 	{exitPrecondition, []error{canon.ErrSyntax, canon.ErrEmpty, canon.ErrBOM, canon.ErrTrailing, canon.ErrUTF8, canon.ErrSurrogate, canon.ErrNUL,
 		canon.ErrControl, canon.ErrDuplicate, canon.ErrDepth, canon.ErrSize, canon.ErrNumber, canon.ErrNotObject, canon.ErrMember, canon.ErrShape}},
 	{exitPrecondition, []error{errInput, errUnsure, errNo, errFindings, durable.ErrLoose, durable.ErrSymlink, durable.ErrOwner, durable.ErrNotRegular,
@@ -117,9 +119,9 @@ var exitTable = []struct {
 		keyring.ErrKeyMismatch, keyring.ErrKeyUse, keyring.ErrKeyEncrypted, keyring.ErrKeyKind,
 		envelope.ErrBlank, envelope.ErrTokenBOM, envelope.ErrTokenSize, client.ErrRootsFile, client.ErrStateForm,
 		store.ErrPermission, registry.ErrStaleBase, baseline.ErrVerdict, baseline.ErrNotHeld, baseline.ErrCondemned,
-		holds.ErrCondemned, holds.ErrNotKept, errFault, errTerminal}},
+		holds.ErrCondemned, holds.ErrNotKept, errFault, errTerminal, intent.ErrMissing}},
 	{exitNotFound, []error{fs.ErrNotExist, keyring.ErrNotFound, keyring.ErrNoRing, store.ErrNotFound, registry.ErrNotFound, ledger.ErrNoCheckpoint, baseline.ErrMissing, holds.ErrMissing, runs.ErrEnded, runs.ErrNoResult}},
-	{exitUsage, []error{node.ErrConfig, policy.ErrRules, upstream.ErrOptions, baseline.ErrCommand, client.ErrURL, client.ErrOptions, client.ErrBatch, credentials.ErrKeyID, credentials.ErrToolID, credentials.ErrAgentID,
+	{exitUsage, []error{node.ErrConfig, policy.ErrRules, intent.ErrFile, upstream.ErrOptions, baseline.ErrCommand, client.ErrURL, client.ErrOptions, client.ErrBatch, credentials.ErrKeyID, credentials.ErrToolID, credentials.ErrAgentID,
 		credentials.ErrPrinID, credentials.ErrTokenID, credentials.ErrDigest, credentials.ErrAction}},
 	{exitRefused, []error{keyset.ErrStale, keyset.ErrRoot, labels.ErrStale, labels.ErrLowered, registry.ErrNotOwner, registry.ErrNotOperator, registry.ErrNotObserver, registry.ErrOwnTool}},
 	{exitBackend, []error{client.ErrUnreachable, client.ErrAnswer, client.ErrNoKeys, keyring.ErrDamaged, keyring.ErrRollback, keyring.ErrStale,
@@ -239,6 +241,11 @@ var hints = []struct {
 	{holds.ErrDamaged, "nothing is released by it; keep it, and remove it from the holds folder once you have looked"},
 	{errTerminal, "without --raw nothing in it is obeyed; or send it to a pipe or file"},
 	{runs.ErrEnded, "pratique runs list shows which go on"},
+	{runs.ErrPresented, "pratique intent run FILE makes a new credential and seals it before anybody has it"},
+	{runs.ErrBound, "pratique intent check FILE --agent AGENT says what is not narrower; for another task pratique intent run makes another credential"},
+	{intent.ErrWider, "pratique intent run FILE makes another credential for what this one may not do"},
+	{errUnseen, "--look sees one of the configuration now: it starts or reaches the server, lists what it shows and pins that; or let an agent list it once"},
+	{intent.ErrMissing, "pratique surface list shows the items, and what the others wait for"},
 	{runs.ErrNoResult, "pratique runs show --id RUN shows what is withdrawn"},
 	{baseline.ErrDamaged, "nothing of this upstream is shown until its file is restored, or removed: then everything is pinned as if seen for the first time"},
 	{decisions.ErrAnchor, "keep the folder as it is; pratique ledger verify --data DIR says more"},

@@ -29,6 +29,9 @@ func guardNoun() noun {
 			{name: "url", arg: "URL", usage: "streamable HTTP endpoint of a remote server, in the place of a command"},
 			{name: "header-file", arg: "FILE", usage: `private file of "Name: value" lines that requests to the url carry`},
 			{name: "policy", arg: "FILE", usage: "rule file in the place of the profile's own rules"},
+			{name: "intent", arg: "FILE", usage: "intent that this launch is sealed to before its first byte is read: what it does not name is denied"},
+			{name: "key", arg: "FILE", usage: "key file of the operator, who seals the intent (default: operator.jwk in the data folder)"},
+			{name: "key-passphrase-file", arg: "FILE", usage: "private file that holds the passphrase of that key"},
 			{name: "passphrase-file", arg: "FILE", usage: "private file; its content encrypts the keys at rest"},
 			{name: "log-format", arg: "FORMAT", usage: "text or json"},
 			{name: "log-level", arg: "LEVEL", usage: "debug, info, warn or error (default: warn)"},
@@ -46,6 +49,10 @@ func guard(c *call) (any, error) {
 	profile, err := policy.ParseProfile(or1(c.str("profile"), cfg.Profile, string(policy.Personal)))
 	if err != nil {
 		return nil, usagef("--profile: %v", err)
+	}
+	plan, err := c.launchPlan()
+	if err != nil {
+		return nil, err
 	}
 	if err := makeParents(cfg.Data); err != nil {
 		return nil, err
@@ -69,7 +76,9 @@ func guard(c *call) (any, error) {
 		return nil, errors.Join(err, end())
 	}
 	c.greet(a, profile)
-	err = serve.ServeStdio(c, a.gw, c.in, c.out, serve.Options{Name: u.Name, Log: a.log})
+	if err = a.sealLaunch(plan, u.Name, profile); err == nil {
+		err = serve.ServeStdio(c, a.gw, c.in, c.out, serve.Options{Name: u.Name, Log: a.log})
+	}
 	if errors.Is(err, context.Canceled) && c.Err() != nil {
 		err = nil // SIGTERM: drained
 	}

@@ -63,7 +63,7 @@ tools: [read_file, create_branch, push_files]
 
 // TestParse: a list of tools is an intent; what rules say of them counts in its place.
 func TestParse(t *testing.T) {
-	p := parse(t, "\xef\xbb\xbf---\r\n# words\r\ntask: >\r\n  Raise left-pad\r\n  in acme/shop\r\nagent: bot\r\nexpires: 2026-11-30T18:00:00Z\r\nrules:\r\n- name: reading\r\n  allow: [read_file]\r\ntools:\r\n- read_file\r\n- push_files\r\nprompts: [plan]\r\n")
+	p := parse(t, "\xef\xbb\xbf---\r\n# words\r\ntask: >\r\n  Raise left-pad\r\n  in acme/shop\r\nagent: bot\r\nexpires: 2026-11-30T18:00:00Z\r\nguards:\r\n  refs: {}\r\nrules:\r\n- name: reading\r\n  allow: [read_file]\r\ntools:\r\n- read_file\r\n- push_files\r\nprompts: [plan]\r\n")
 	if p.Task != "Raise left-pad in acme/shop" || p.Agent != "bot" || !p.Until.Equal(now.Add(6*time.Hour)) || len(p.Names) != 3 {
 		t.Errorf("%+v", p)
 	}
@@ -159,7 +159,7 @@ func TestNarrower(t *testing.T) {
 		"an allow more": base + "- {name: t, allow: [a]}\n", "an allow of all": swap("allow: [a, b]", "allow: [\"*\"]"), "an allow for more methods": swap("allow: [a, b]", "allow: [a, b], methods: [tools/call, prompts/get]"),
 		"results otherwise": swap("results: mark", "results: hold"), "results unsaid": swap(", results: mark", ""), "an ask of what was not allowed": base + "- {name: t, ask: [d], methods: [tools/call]}\n",
 		"an ask for every method": base + "- {name: t, ask: [a]}\n", "an ask of everything": base + "- {name: t, ask: [\"*\"], methods: [tools/call]}\n", "another name": swap("name: r", "name: q"),
-		"an ask in the place of a never": swap("never: [c]", "ask: [c]"), "guards": base + "guards: {refs: {off: true}}\n",
+		"an ask in the place of a never": swap("never: [c]", "ask: [c]"), "guards": base + "guards: {off: [refs]}\n",
 	} {
 		i := func() (i *intent.Intent) {
 			defer func() { _ = recover() }()
@@ -238,9 +238,9 @@ func TestNarrowerNeverPermitsMore(t *testing.T) {
 		return seal(t, "task: a\nexpires: "+life+"\ntools: "+tools+"\nrules:\n"+strings.Join(rules, ""))
 	}
 	proved, held := 0, 0
-	rounds := 12_000
+	rounds := 3000
 	if testing.Short() {
-		rounds = 1500
+		rounds = 300
 	}
 	for range rounds {
 		var rules []string
@@ -284,14 +284,18 @@ func compare(t *testing.T, was, next *intent.Intent, names []string) (n int) {
 	for _, name := range names {
 		for _, method := range []string{"tools/call", "prompts/get", "completion/complete"} {
 			for _, at := range []time.Duration{time.Minute, 90 * time.Minute, 150 * time.Minute, 4 * time.Hour} {
-				i := item(name, 1)
-				f := policy.Facts{Profile: policy.Personal, Method: method, Tool: name, ID: i.ID, Digest: i.Digest, Origin: place, Agent: agent, Gate: policy.Cleared, Args: []byte(`{}`), Channel: true,
-					Fit: policy.Fits, Context: policy.Clean, At: now.Add(at), Tier: labels.Green, Standing: labels.Attested, Content: labels.Inspected}
-				x, y := a.Decide(f), b.Decide(f)
-				if y.Verb() > x.Verb() || y.Verb() > policy.Deny && y.Results() > x.Results() || b.Listed(f) && !a.Listed(f) {
-					t.Fatalf("%s %s at %v: %v/%v after %v/%v\n%s\n%s", method, name, at, y.Verb(), y.Results(), x.Verb(), x.Results(), was.Text(), next.Text())
+				for _, context := range []policy.Context{policy.Clean, policy.Untrusted} {
+					for _, channel := range []bool{true, false} {
+						i := item(name, 1)
+						f := policy.Facts{Profile: policy.Personal, Method: method, Tool: name, ID: i.ID, Digest: i.Digest, Origin: place, Agent: agent, Gate: policy.Cleared, Args: []byte(`{}`), Channel: channel,
+							Fit: policy.Fits, Context: context, At: now.Add(at), Tier: labels.Green, Standing: labels.Attested, Content: labels.Inspected}
+						x, y := a.Decide(f), b.Decide(f)
+						if y.Verb() > x.Verb() || y.Verb() > policy.Deny && y.Results() > x.Results() || b.Listed(f) && !a.Listed(f) {
+							t.Fatalf("%s %s at %v: %v/%v after %v/%v\n%s\n%s", method, name, at, y.Verb(), y.Results(), x.Verb(), x.Results(), was.Text(), next.Text())
+						}
+						n++
+					}
 				}
-				n++
 			}
 		}
 	}

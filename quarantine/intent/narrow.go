@@ -155,7 +155,7 @@ func (p *proof) added(now said, was, next map[string]said) {
 		if !ok || old.rest != now.rest || !contains(old.Allow, now.Allow) {
 			p.fail("rule %s allows what was not allowed, or not so", now.Name)
 		}
-	case ok: // see kept
+	case ok && old.Allow == nil: // see kept
 	case now.Ask != nil && !covered(now, next):
 		p.fail("rule %s asks for what was not allowed without conditions", now.Name)
 	}

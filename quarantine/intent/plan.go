@@ -253,6 +253,14 @@ func (s *ruleSet) permits(name string) bool {
 	})
 }
 
+// Before has a span end no later than a moment: where it takes the place of an intent
+// that ends then.
+func (p *Plan) Before(at, now time.Time) {
+	if p.Life > 0 && now.Add(p.Life).After(at) {
+		p.Life, p.Until = 0, at
+	}
+}
+
 // Expiry is when an intent that is sealed at now ends. ErrFile: the moment is past,
 // or more than MaxLife away.
 func (p *Plan) Expiry(now time.Time) (time.Time, error) {
@@ -288,4 +296,22 @@ func (p *Plan) Seal(agent credentials.AgentID, launch bool, items []Item, now ti
 		return nil, errors.Join(errs...)
 	}
 	return build(form{V: 1, Task: p.Task, Agent: agent, Launch: launch, Items: items, Rules: p.rules, Expires: at.Unix()})
+}
+
+// Notes are what a person should know before it is sealed: rules that speak of
+// nothing that it names.
+func (p *Plan) Notes() []string {
+	var set ruleSet
+	if json.Unmarshal(p.rules, &set) != nil {
+		return nil
+	}
+	var out []string
+	for _, r := range set.Rules {
+		for _, n := range slices.Concat(r.Allow, r.Ask) {
+			if n != policy.Any && !slices.ContainsFunc(p.Names, func(x Name) bool { return x.Name == n }) {
+				out = append(out, fmt.Sprintf("rule %s speaks of %s, which is not among the items: it stays denied", r.Name, n))
+			}
+		}
+	}
+	return out
 }

@@ -108,10 +108,11 @@ func (n *Node) Unseal(message, signature []byte) error {
 	return snapshotKeys{n.ring}.verify(message, signature)
 }
 
-// Operators verifies operators' acts by the keys that are operators' now.
+// Operators verifies operators' acts, and their word over intents, by the keys that
+// are operators' now.
 func (n *Node) Operators() envelope.Verifier {
 	return envelope.NewVerifier(envelope.KeysFunc(func(typ envelope.Type, kid credentials.KeyID) (envelope.Key, error) {
-		if typ != envelope.OperatorAct {
+		if typ != envelope.OperatorAct && typ != envelope.Intent {
 			return envelope.Key{}, envelope.ErrWrongRole
 		}
 		v, err := n.record.View()

@@ -14,7 +14,7 @@ const runsFolder = "runs"
 func (n *Node) Runs() (*runs.Store, error) {
 	n.held.Do(func() {
 		n.runs, n.runsErr = runs.Open(n.cfg.path(runsFolder), runs.Options{
-			Now: n.opt.Now, Rand: n.opt.Rand, Acts: n.Operators(), Observers: n.Observers(), Audience: n.LogName(), Registry: n.external, Unprotected: n.Unprotected,
+			Now: n.opt.Now, Rand: n.opt.Rand, Acts: n.Operators(), Intents: n.Operators(), Observers: n.Observers(), Audience: n.LogName(), Registry: n.external, Unprotected: n.Unprotected,
 		})
 	})
 	return n.runs, n.runsErr

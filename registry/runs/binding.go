@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -234,4 +235,46 @@ func (r *Run) Intent() (*Bound, error) {
 		r.h.binding.over = &Bound{Intent: b.Intent, Over: true, Seals: b.Seals}
 	}
 	return r.h.binding.over, nil
+}
+
+// A Standing is what became of an agent's intent.
+type Standing struct {
+	Agent credentials.AgentID
+	Bound *Bound // nil: see Err
+	Run   string // that it binds now; empty: the credential was not presented, or its run has ended
+	Err   error  // why nothing is allowed
+}
+
+// Standings are the intents in the folder, by agent. The error is that of the folder.
+func (s *Store) Standings() ([]Standing, error) {
+	names, err := s.intents.List()
+	if err != nil {
+		return nil, fmt.Errorf("runs: %w", err)
+	}
+	open, _ := s.All() // which takes away what launches left that are gone
+	var out []Standing
+	for _, name := range names {
+		agent, err := credentials.ParseAgentID(strings.TrimSuffix(name, bindingSuffix))
+		if err != nil || !strings.HasSuffix(name, bindingSuffix) {
+			continue
+		}
+		x := Standing{Agent: agent}
+		if x.Bound, x.Err = s.holder(agent).bound(); x.Bound == nil && x.Err == nil {
+			continue // of a launch that has ended
+		}
+		for _, r := range open {
+			if r.Agent() != agent {
+				continue
+			}
+			x.Run = r.id
+			if x.Err == nil {
+				x.Bound, x.Err = r.Intent()
+			}
+		}
+		if d, err := s.holder(agent).read(); x.Bound != nil && (err != nil || d != nil && d.Ended != 0) {
+			x.Bound = &Bound{Intent: x.Bound.Intent, Over: true, Seals: x.Bound.Seals}
+		}
+		out = append(out, x)
+	}
+	return out, nil
 }
