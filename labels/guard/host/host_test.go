@@ -48,6 +48,7 @@ func TestOrdinaryURLsPass(t *testing.T) {
 var refused = map[string][]string{
 	host.WhyEmpty:     {""},
 	host.WhyLong:      {"https://example.com/" + strings.Repeat("a", 8192)},
+	host.WhyNoHost:    {"?a=b", "#a", "?@example.com"},
 	host.WhyScheme:    {"ftp://example.com/", "gopher://example.com", "data:text/html,x", "mailto:me@example.com", "about:blank", "git://example.com/a", "a:b", "example.com:", "file:///etc/passwd", "view-source:https://example.com"},
 	host.WhySlashes:   {"https:/example.com", "https:example.com", "https:///example.com", "//example.com", "http:8080", "https://", "https:", "https:443", "https://?x", "ftp:x"},
 	host.WhyControl:   {"https://exam\tple.com", "https://example.com\n", "\nhttps://example.com", " https://example.com", "https://example.com ", "https://example.com/\x00", "https://ex ample.com/", "\ufeffhttps://example.com", "https://example.com\u3000", "\x7f", "\u00a0https://example.com", "https://\xff.com", "java\nscript:x", "see docs(1)"},

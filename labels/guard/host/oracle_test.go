@@ -3,6 +3,7 @@ package host_test
 import (
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func browser(text string) (h, port string, ok bool) {
 	text = strings.Trim(text, controls)
 	text = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text)
 	scheme, rest, found := strings.Cut(text, ":")
-	if !found {
+	if !found || !schemes.MatchString(text) {
 		return "", "", false
 	}
 	scheme = strings.ToLower(scheme)
@@ -50,6 +51,11 @@ func browser(text string) (h, port string, ok bool) {
 	h, ok = domain(rest)
 	return h, port, ok
 }
+
+var (
+	schemes  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+	absolute = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+)
 
 var controls = func() string {
 	var b strings.Builder
@@ -147,7 +153,7 @@ func library(text string) (h, port string, ok bool) {
 // then at the last "@".
 func cutter(text string) (h, port string, ok bool) {
 	_, rest, found := strings.Cut(text, "://")
-	if !found {
+	if !found || !schemes.MatchString(text) {
 		return "", "", false
 	}
 	rest, _, _ = strings.Cut(rest, "/")
@@ -240,7 +246,7 @@ func FuzzReadings(f *testing.F) {
 				continue
 			}
 			forms := []string{text}
-			if !strings.Contains(strings.SplitN(text, "?", 2)[0], "://") && !strings.HasPrefix(text, "/") {
+			if !absolute.MatchString(text) && !strings.HasPrefix(text, "/") {
 				forms = []string{"https://" + text}
 				if u, rest, copied := strings.Cut(text, "@"); copied && !strings.ContainsAny(u, "/?#.:") {
 					h, p, _ := strings.Cut(rest, ":")

@@ -23,9 +23,11 @@ func (r *Rule) split(text string) (p parts, why string) {
 	switch c := text[0]; {
 	case c == '/' && len(text) > 1 && text[1] == '/':
 		return p, WhySlashes
-	case c == '/' || c == '?' || c == '#':
+	case c == '/':
 		p.rest = text
 		return p, ""
+	case c == '?' || c == '#':
+		return p, WhyNoHost
 	}
 	p.scheme = schemeOf(text)
 	rest := text[len(p.scheme):]

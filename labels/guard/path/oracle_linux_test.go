@@ -174,15 +174,14 @@ var steps = map[string]func(string) string{
 	"file URL": func(s string) string { return strings.TrimPrefix(strings.TrimPrefix(s, "file://"), "file:") },
 	"home":     func(s string) string { return prefixed(s, "~", "/") },
 	"variables": func(s string) string {
-		return os.Expand(s, func(n string) string { return variables[strings.ToUpper(n)] })
+		return os.Expand(s, func(n string) string { return variables[n] })
 	},
 	"stream":         func(s string) string { return strings.TrimSuffix(s, "::$DATA") },
 	"drive":          func(s string) string { return prefixed(s, "C:", "") },
-	"lower":          strings.ToLower,
 	"double slashes": func(s string) string { return prefixed(s, "//", "/") },
 }
 
-var variables = map[string]string{"HOME": "/", "PWD": "/", "X": ".."}
+var variables = map[string]string{"HOME": "/", "PWD": "/", "home": "/", "X": ".."}
 
 func prefixed(s, prefix, with string) string {
 	if rest, ok := strings.CutPrefix(s, prefix); ok {

@@ -7,8 +7,7 @@ func many(text string) bool {
 	return strings.ContainsAny(text, "*?") || strings.IndexByte(text, '{') >= 0 && strings.IndexByte(text, '}') > 0
 }
 
-// patterns judges wildcards, braces, and signs that servers cut a path at, by whether
-// a segment could become "..". "[id]" and "[...slug]" are ordinary names of files.
+// patterns judges wildcards and braces by whether a segment could become "..". "[id]" and "[...slug]" are ordinary names of files.
 func (r *Rule) patterns(text string) string {
 	braces := strings.IndexByte(text, '{') >= 0
 	for rest := text; rest != ""; {
@@ -18,23 +17,11 @@ func (r *Rule) patterns(text string) string {
 		}
 		seg := rest[:i]
 		rest = rest[min(i+1, len(rest)):]
-		switch {
-		case dots(seg[:cutAt(seg)]) && cutAt(seg) < len(seg):
-			return WhyParent
-		case braces && bracedDots(seg):
-			return WhyPattern
-		case matchesParent(seg):
+		if braces && bracedDots(seg) || matchesParent(seg) {
 			return WhyPattern
 		}
 	}
 	return ""
-}
-
-func cutAt(seg string) int {
-	if i := strings.IndexAny(seg, ";?#"); i >= 0 {
-		return i
-	}
-	return len(seg)
 }
 
 // dots tells whether a text is nothing but dots, and blanks behind them.

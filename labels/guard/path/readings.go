@@ -44,7 +44,7 @@ func (r reader) readings(text string, f flag, depth int, folded bool) string {
 
 // undoings make another text of one, or say why they will not. The first is the
 // compatible form.
-var undoings = [...]func(string, flag) (string, string){folds, unquoted, undo}
+var undoings = [...]func(string, flag) (string, string){folds, unquoted, unset, cutSegments, cutEnd, undo}
 
 // unquoted takes out the marks that shells take out.
 func unquoted(text string, f flag) (string, string) {
@@ -52,6 +52,55 @@ func unquoted(text string, f flag) (string, string) {
 		return text, ""
 	}
 	return strings.NewReplacer(`'`, "", `"`, "").Replace(text), ""
+}
+
+// unset takes out the variables that a shell has no value for: ".$x." is "..".
+func unset(text string, f flag) (string, string) {
+	if f&expand == 0 {
+		return text, ""
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '$' {
+			b.WriteByte(text[i])
+			continue
+		}
+		n := identifier(text[i+1:])
+		if n == 0 && i+1 < len(text) && strings.IndexByte("@*#?-!$0123456789", text[i+1]) >= 0 {
+			n = 1
+		}
+		if n == 0 {
+			b.WriteByte('$')
+		}
+		i += n
+	}
+	return b.String(), ""
+}
+
+// cutSegments is what servers make of a path that cut each segment at a sign: "..;x" is
+// "..".
+func cutSegments(text string, f flag) (string, string) {
+	if f&cut == 0 {
+		return text, ""
+	}
+	list := strings.Split(text, "/")
+	for i, seg := range list {
+		if at := strings.IndexAny(seg, ";?#"); at >= 0 {
+			list[i] = seg[:at]
+		}
+	}
+	if t := strings.Join(list, "/"); t != "" {
+		return t, ""
+	}
+	return text, ""
+}
+
+// cutEnd is a path that is cut where the query of a URL begins.
+func cutEnd(text string, f flag) (string, string) {
+	if i := strings.IndexAny(text, "?#"); f&cut != 0 && i > 0 {
+		return text[:i], ""
+	}
+	return text, ""
 }
 
 // folds is the compatible form.
@@ -190,6 +239,9 @@ func expands(text string) bool {
 			}
 		case '%':
 			n := identifier(text[i+1:])
+			if rest := text[i+1+n:]; strings.HasPrefix(rest, "(x86)") {
+				n += 5 // %ProgramFiles(x86)%
+			}
 			if n > 1 && i+1+n < len(text) && text[i+1+n] == '%' && (n != 2 || !allHex(text[i+1:i+3])) {
 				return true
 			}
@@ -201,7 +253,7 @@ func expands(text string) bool {
 // identifier is the length of the name that a text begins with.
 func identifier(s string) int {
 	for i := range len(s) {
-		if c := s[i]; !letter(c) && c != '_' && (i == 0 || c-'0' > 9) && (i == 0 || c != '(' && c != ')') {
+		if c := s[i]; !letter(c) && c != '_' && (i == 0 || c-'0' > 9) {
 			return i
 		}
 	}
