@@ -114,11 +114,11 @@ func readParams(f *mcp.Frame, limit int) (p params, err error) {
 }
 
 func (p *params) members(sp *spec) error {
-	w := newWalk(p.raw)
-	defer w.free()
+	w := walk{raw: p.raw}
 	if !w.object() {
 		return ErrParams
 	}
+	seen := make([]string, 0, 8) // known names; who reads the first of two would judge another call than is sent
 	for {
 		name, ok := w.name()
 		if !ok {
@@ -135,9 +135,10 @@ func (p *params) members(sp *spec) error {
 			continue
 		}
 		v, ok := w.value()
-		if !ok {
+		if !ok || slices.Contains(seen, key) {
 			return ErrParams
 		}
+		seen = append(seen, key)
 		if err := p.member(key, v); err != nil {
 			return err
 		}
@@ -222,8 +223,7 @@ func (p *params) ofMeta(v jsontext.Value) error {
 
 // ref reads the ref of completion/complete.
 func (p *params) ref(v jsontext.Value) error {
-	w := newWalk(v)
-	defer w.free()
+	w := walk{raw: v}
 	if !w.object() {
 		return fmt.Errorf("%w: ref", ErrMember)
 	}

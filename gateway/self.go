@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/pratique-dev/pratique/internal/marks"
 )
 
 // A guard finds values that name Pratique's own data folder or listeners
@@ -95,85 +97,92 @@ func (s *sweep) again() *sweep {
 	return &sweep{g: s.g, above: s.above, second: true}
 }
 
+// value looks through one value of strict JSON. What cannot be read names nothing: it
+// is not forwarded either, since frames are read strictly before.
 func (s *sweep) value(v []byte) bool {
 	if s == nil {
 		return false
 	}
-	d := jsontext.NewDecoder(bytes.NewBuffer(v), jsontext.AllowDuplicateNames(true))
-	return s.walk(d, 0)
+	return s.walk(string(v), v, 0)
 }
 
-// walk looks through one value. What cannot be read names nothing: it is not
-// forwarded either, since frames are read strictly before.
-func (s *sweep) walk(d *jsontext.Decoder, layer int) bool {
-	switch d.PeekKind() {
-	case '{':
-		return s.object(d, layer)
-	case '[':
-		if _, err := d.ReadToken(); err != nil {
-			return false
-		}
-		pair := pairing{g: s.g}
-		for d.PeekKind() != ']' {
-			if found, ok := s.member(d, &pair, layer); found || !ok {
-				return found
-			}
-		}
-		_, _ = d.ReadToken()
-		return pair.found()
-	}
-	pair := pairing{g: s.g}
-	found, _ := s.member(d, &pair, layer)
-	return found
-}
-
-func (s *sweep) object(d *jsontext.Decoder, layer int) bool {
-	if _, err := d.ReadToken(); err != nil {
+func (s *sweep) walk(text string, b []byte, layer int) bool {
+	w := lookout{s: s, text: text, b: b, layer: layer}
+	i := marks.Space(b, 0)
+	if i >= len(b) {
 		return false
 	}
 	pair := pairing{g: s.g}
-	for d.PeekKind() == '"' {
-		t, err := d.ReadToken()
-		if err != nil {
-			return false
-		}
-		if name := t.String(); strings.ContainsAny(name, `/\~:%`) && s.text(name, layer) {
-			return true
-		}
-		if found, ok := s.member(d, &pair, layer); found || !ok {
-			return found
-		}
-	}
-	_, _ = d.ReadToken()
-	return pair.found()
+	_, found := w.member(i, &pair)
+	return found
 }
 
-// member looks at one value in an object or array; ok is false where reading
-// failed.
-func (s *sweep) member(d *jsontext.Decoder, pair *pairing, layer int) (found, ok bool) {
-	switch d.PeekKind() {
-	case '"':
-		t, err := d.ReadToken()
-		if err != nil {
-			return false, false
+// A lookout goes through one JSON text at one layer.
+type lookout struct {
+	s     *sweep
+	text  string // that b is
+	b     []byte
+	layer int
+}
+
+// inside looks through the object or array that begins at i.
+func (w *lookout) inside(i int) (end int, found bool) {
+	pair := pairing{g: w.s.g}
+	end = marks.Parts(w.b, i, func(name []byte, at int) int {
+		if name != nil {
+			if n := w.string(at-len(name), name, false); strings.ContainsAny(n, `/\~:%`) && w.s.text(n, w.layer) {
+				found = true
+				return -1
+			}
 		}
-		v := t.String()
-		pair.add(v)
-		return s.text(v, layer), true
-	case '0':
-		t, err := d.ReadToken()
-		if err != nil {
-			return false, false
+		var next int
+		if next, found = w.member(at, &pair); found {
+			return -1
 		}
-		pair.add(t.String())
-		return false, true
-	case '{', '[':
-		before := d.InputOffset()
-		found = s.walk(d, layer)
-		return found, d.InputOffset() > before // at the end of what cannot be read nothing moves any more
+		return next
+	})
+	if !found && len(pair.ports) > 0 {
+		marks.Parts(w.b, i, func(_ []byte, at int) int {
+			next := marks.Value(w.b, at)
+			if c := w.b[at]; c == '"' {
+				pair.host(w.string(at, w.b[at:next], true))
+			} else if c == '-' || c >= '0' && c <= '9' {
+				pair.host(w.text[at:next])
+			}
+			return next
+		})
+		found = pair.found()
 	}
-	_, err := d.ReadToken()
-	return false, err == nil
+	if end < 0 {
+		end = len(w.b) // it is found, or cannot be read on
+	}
+	return end, found
+}
+
+// string is what stands in quotes, which begin at i if exact is set.
+func (w *lookout) string(i int, quoted []byte, exact bool) string {
+	if exact && bytes.IndexByte(quoted, '\\') < 0 && len(quoted) > 1 {
+		return w.text[i+1 : i+len(quoted)-1]
+	}
+	return string(marks.Text(quoted))
+}
+
+// member looks at one value in an object or array.
+func (w *lookout) member(i int, pair *pairing) (end int, found bool) {
+	switch c := w.b[i]; {
+	case c == '"':
+		end = marks.String(w.b, i)
+		v := w.string(i, w.b[i:end], true)
+		pair.port(v)
+		return end, w.s.text(v, w.layer)
+	case c == '{', c == '[':
+		return w.inside(i)
+	case c == '-', c >= '0' && c <= '9':
+		end = marks.Scalar(w.b, i)
+		pair.port(w.text[i:end])
+		return end, false
+	}
+	return max(marks.Scalar(w.b, i), i+1), false
 }
 
 // text looks at one text in all its readings.
@@ -187,17 +196,19 @@ func (s *sweep) text(v string, layer int) bool {
 	if layer >= maxLayers {
 		return false
 	}
-	for _, f := range []func(string) (string, bool){unescapePercent, compatible, unescapeSlashes} {
+	for _, f := range unwrappers {
 		if w, changed := f(v); changed && s.text(w, layer+1) {
 			return true
 		}
 	}
 	if t := strings.TrimLeft(v, " \t\r\n"); t != "" && (t[0] == '{' || t[0] == '[' || t[0] == '"') && jsontext.Value(t).IsValid() {
-		d := jsontext.NewDecoder(bytes.NewBufferString(t), jsontext.AllowDuplicateNames(true))
-		return s.walk(d, layer+1)
+		return s.walk(t, []byte(t), layer+1)
 	}
 	return false
 }
+
+// unwrappers undo an encoding each; the second result tells whether there was one.
+var unwrappers = [...]func(string) (string, bool){unescapePercent, compatible, unescapeSlashes}
 
 // plain looks at one text as it stands.
 func (s *sweep) plain(v string) bool {

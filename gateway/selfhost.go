@@ -113,15 +113,18 @@ func (g *guard) ours(host, port string) bool {
 // namesListener tells whether host:port of a listener stands in a text, in any
 // spelling of the host.
 func (g *guard) namesListener(v string) bool {
+	if strings.IndexByte(v, ':') < 0 {
+		return false
+	}
 	for port := range g.ports {
 		for from := 0; ; {
-			i := strings.Index(v[from:], ":"+port)
+			i := strings.IndexByte(v[from:], ':')
 			if i < 0 {
 				break
 			}
 			i += from
 			end := i + 1 + len(port)
-			if (end == len(v) || v[end] < '0' || v[end] > '9') && g.ours(hostBefore(v[:i]), port) {
+			if strings.HasPrefix(v[i+1:], port) && (end == len(v) || v[end] < '0' || v[end] > '9') && g.ours(hostBefore(v[:i]), port) {
 				return true
 			}
 			from = i + 1
@@ -182,20 +185,28 @@ type pairing struct {
 	ports []string
 }
 
-func (p *pairing) add(v string) {
-	if len(p.g.ports) == 0 || len(v) > 256 || v == "" {
+// port notes a text that is a port of ours.
+func (p *pairing) port(v string) {
+	if len(v) > 16 || v == "" || len(p.ports) >= 16 {
 		return
 	}
-	if _, ok := p.g.ports[v]; ok && len(p.ports) < 16 {
+	if _, ok := p.g.ports[v]; ok {
 		p.ports = append(p.ports, v)
+	}
+}
+
+// host notes a text that may be a host.
+func (p *pairing) host(v string) {
+	if len(v) > 256 || v == "" || len(p.hosts) >= 64 {
+		return
+	}
+	if _, ok := p.g.ports[v]; ok {
 		return
 	}
 	if n, err := strconv.ParseUint(v, 10, 64); err == nil && n < 1<<24 {
 		return // 0 and 1 are counts before they are addresses
 	}
-	if len(p.hosts) < 64 {
-		p.hosts = append(p.hosts, v)
-	}
+	p.hosts = append(p.hosts, v)
 }
 
 func (p *pairing) found() bool {

@@ -65,7 +65,7 @@ func (s *sweep) namesFolder(v string) bool {
 		return false
 	}
 	if len(v) <= maxShort {
-		return s.whole(v) || s.words(v)
+		return s.whole(v) || (s.second || pathlike(v)) && s.words(v)
 	}
 	// In a long text a path is looked for by its text alone.
 	low := strings.ToLower(v)
@@ -75,6 +75,21 @@ func (s *sweep) namesFolder(v string) bool {
 		}
 		if contains(squeeze(low), strings.ToLower(g.folders[i])) || s.around(v, base) {
 			return true
+		}
+	}
+	return false
+}
+
+// pathlike tells whether a word of a text may be a path: a slash or tilde is in it, or
+// it begins with a dot.
+func pathlike(v string) bool {
+	begin := true
+	for i := range len(v) {
+		switch c := v[i]; {
+		case c == '/', c == '\\', c == '~', c == '.' && begin:
+			return true
+		default:
+			begin = c >= 0x80 || separates(rune(c))
 		}
 	}
 	return false

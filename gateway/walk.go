@@ -2,77 +2,68 @@ package gateway
 
 import (
 	"bytes"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/internal/marks"
 )
 
-// A walk reads JSON that was received once, from front to back.
+// A walk reads JSON that was received once, from front to back. A strict decoder let
+// it through before, when the frame was read.
 type walk struct {
-	buf bytes.Buffer
-	dec jsontext.Decoder
 	raw []byte
+	i   int
 	tmp []byte
-}
-
-var walks = sync.Pool{New: func() any { return new(walk) }}
-
-// keepWalk is the largest name buffer that goes back to the pool.
-const keepWalk = 4 << 10
-
-func newWalk(raw []byte) *walk {
-	w := walks.Get().(*walk)
-	w.raw = raw
-	w.buf = *bytes.NewBuffer(raw)
-	w.dec.Reset(&w.buf)
-	return w
-}
-
-// free gives the walk back. Names that it returned are not good any more;
-// values are, since they lie in raw.
-func (w *walk) free() {
-	w.raw, w.buf = nil, bytes.Buffer{}
-	w.dec.Reset(&w.buf)
-	if cap(w.tmp) > keepWalk {
-		w.tmp = nil
-	}
-	walks.Put(w)
 }
 
 // object enters an object.
 func (w *walk) object() bool {
-	t, err := w.dec.ReadToken()
-	return err == nil && t.Kind() == '{'
+	w.i = marks.Space(w.raw, w.i)
+	if w.i >= len(w.raw) || w.raw[w.i] != '{' {
+		return false
+	}
+	w.i++
+	return true
 }
 
 // name is the next member's name, decoded; false at the object's end, which is
 // read by end. It is good until the next call.
 func (w *walk) name() ([]byte, bool) {
-	if w.dec.PeekKind() != '"' {
+	if w.i = marks.Space(w.raw, w.i); w.i < len(w.raw) && w.raw[w.i] == ',' {
+		w.i = marks.Space(w.raw, w.i+1)
+	}
+	if w.i >= len(w.raw) || w.raw[w.i] != '"' {
 		return nil, false
 	}
-	v, err := w.dec.ReadValue()
-	if err != nil {
-		return nil, false
+	end := marks.String(w.raw, w.i)
+	quoted := w.raw[w.i:end]
+	w.i = marks.Space(w.raw, end) + 1 // the colon is between
+	if bytes.IndexByte(quoted, '\\') < 0 && len(quoted) > 1 {
+		return quoted[1 : len(quoted)-1], true
 	}
-	w.tmp, err = jsontext.AppendUnquote(w.tmp[:0], v)
+	var err error
+	w.tmp, err = jsontext.AppendUnquote(w.tmp[:0], quoted)
 	return w.tmp, err == nil
 }
 
 // value is the next value, as part of raw.
 func (w *walk) value() (jsontext.Value, bool) {
-	v, err := w.dec.ReadValue()
-	if err != nil {
-		return nil, false
-	}
-	to := int(w.dec.InputOffset())
-	return jsontext.Value(w.raw[to-len(v) : to : to]), true
+	from := marks.Space(w.raw, min(w.i, len(w.raw)))
+	w.i = marks.Value(w.raw, from)
+	return jsontext.Value(w.raw[from:w.i:w.i]), w.i > from
 }
 
-func (w *walk) skip() bool { return w.dec.SkipValue() == nil }
+func (w *walk) skip() bool {
+	_, ok := w.value()
+	return ok
+}
 
-// end leaves the object or array.
+// end leaves the object.
 func (w *walk) end() bool {
-	_, err := w.dec.ReadToken()
-	return err == nil
+	w.i = marks.Space(w.raw, min(w.i, len(w.raw)))
+	if w.i >= len(w.raw) || w.raw[w.i] != '}' {
+		return false
+	}
+	w.i++
+	return true
 }
