@@ -30,6 +30,7 @@ type Gateway struct {
 	states *states
 	shapes shapes
 	forms  *shape.Shapes // of output schemas
+	inputs *shape.Shapes // of input schemas, closed
 
 	declared declarations // by tools, of their conduct
 	kept     leftovers
@@ -66,6 +67,7 @@ func New(o Options) (*Gateway, error) {
 	g.guard = newGuard(o.Own, root, local)
 	g.policy.set(o.Policy)
 	g.forms = shape.New(shape.Limits{})
+	g.inputs = newInputs(&g.o.Limits)
 	g.labels = newLabeller(o.Keys, o.Issuer, g.place.Origin, g.id)
 	g.states = newStates(o.Keys, o.Issuer, o.Limits.State, g.id("gw_"))
 	g.base, g.end = context.WithCancel(context.Background())

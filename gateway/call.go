@@ -10,6 +10,7 @@ import (
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/args"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine/gate"
 	"github.com/pratique-dev/pratique/registry/decisions"
@@ -34,7 +35,9 @@ type call struct {
 
 	read   *policy.Context // of the run, as the call is decided; nil: not asked yet
 	result recordedAs      // what the agent read of it
+	fit    string          // of the arguments with the schema; empty: nobody looked
 	paths  []string        // JSON Pointers of the arguments that a guard refused
+	counts *policy.Counts  // that the decision saw; nil: it asked for none
 
 	questions int   // the session's mu: that the upstream asked in it
 	trace     trace // the session's mu: what is seen of it
@@ -82,10 +85,12 @@ func (s *Session) pass(ctx context.Context, c *call, p params) mcp.Frame {
 	if err != nil && (item.Kind == "" || !s.watches()) {
 		return c.refuse(&p, &item, s.unfit(c, &p, &item, err), hint(err))
 	}
-	if err := s.g.twins(&p, &item); err != nil {
+	tree, err := s.g.reading(&p, &item)
+	if err != nil {
 		return c.malformedItem(&p, &item, err)
 	}
-	may, d, err := s.decide(c, p, item)
+	may, d, err := s.decide(ctx, c, p, item, tree)
+	tree.Release()
 	if err != nil {
 		return c.refuse(&p, &item, d, "")
 	}
@@ -200,9 +205,11 @@ func behind(item *gate.Entry) policy.State {
 
 // decide asks the policy, on the label of the version that was shown. A retry
 // with a state of ours is decided anew like any other call (RULES.md 5).
-func (s *Session) decide(c *call, p params, item gate.Entry) (permitted, policy.Decision, error) {
+func (s *Session) decide(ctx context.Context, c *call, p params, item gate.Entry, tree *args.Tree) (permitted, policy.Decision, error) {
 	f := s.facts(c, &item)
-	f.Gate, f.Args = item.State, p.arguments()
+	f.Gate, f.Args, f.Tree = item.State, tree.Raw(), tree
+	f.Fit, f.UnfitAt = s.g.fit(c.f.Method, &item, tree)
+	c.fit = f.Fit.String()
 	if item.Kind == gate.Template && !p.template {
 		f.Target = p.name
 	}
@@ -219,7 +226,7 @@ func (s *Session) decide(c *call, p params, item gate.Entry) (permitted, policy.
 		}
 		f.Tier = min(f.Tier, label.Tier())
 	}
-	d := c.policy().Decide(f)
+	d := s.weigh(ctx, c, &f)
 	c.watch.Decided(d, f.Tier)
 	if d.Verb() != policy.Allow {
 		return permitted{}, d, errDenied

@@ -12,6 +12,7 @@ import (
 	"github.com/pratique-dev/pratique/credentials/envelope"
 	"github.com/pratique-dev/pratique/gateway/surface"
 	"github.com/pratique-dev/pratique/labels"
+	guards "github.com/pratique-dev/pratique/labels/guard"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/gate"
@@ -52,6 +53,8 @@ type Options struct {
 	Holds     Holds           // nil: what is withheld is not kept
 	Withdrawn Withdrawals     // nil: nothing is revoked or condemned
 	Conduct   *observed.Place // the accounts of what the upstream's tools do; nil: nobody watches
+	Tallies   Tallies         // nil: nothing is counted, and rules about rates and known values see the worst
+	Files     guards.Files    // what can be seen of the upstream's file system; nil: nothing
 	Limits    Limits
 	Log       *slog.Logger     // nil: nothing
 	Now       func() time.Time // nil: time.Now

@@ -56,6 +56,10 @@ func (c *call) entry(item *gate.Entry, d policy.Decision) registry.Entry {
 	would := d.Would()
 	e.Policy, e.Verb, e.Reason, e.Rule = d.Policy(), would.Verb().String(), string(would.Reason()), would.Rule()
 	e.Guard, e.Paths, e.Intent = would.Guard(), cutPaths(would.Paths()), c.intent
+	e.Fit = c.fit
+	if n := c.counts; n != nil {
+		e.Counts = &registry.EntryCounts{Run: n.Run, Minute: n.Minute, Hour: n.Hour, Day: n.Day, New: n.New}
+	}
 	for _, x := range d.Shadow() {
 		e.Shadow = append(e.Shadow, registry.EntryShadow{Verb: x.Verb.String(), Reason: string(x.Reason), Rule: x.Rule})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/decisions"
 	"github.com/pratique-dev/pratique/registry/holds"
+	"github.com/pratique-dev/pratique/registry/tallies"
 )
 
 // Agents is the registry's word on agents. Its errors are registry.ErrNotFound
@@ -42,6 +43,13 @@ type Holds interface {
 	Released(sub holds.Subject) bool
 	// Condemned tells whether this, or anything of that version of the tool, may not.
 	Condemned(sub holds.Subject) bool
+}
+
+// Tallies count calls for rules about rates and known values. *tallies.Store is one.
+type Tallies interface {
+	// Decide shows decide what was counted, and counts the call if it returns true, in
+	// one step. After an error a call that decide let through must not go on.
+	Decide(ctx context.Context, sub tallies.Subject, values tallies.Values, decide func(policy.Counts) bool) error
 }
 
 // An Observer watches requests: spans and metrics. It learns no argument and no

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/quarantine/gate"
 )
 
 func TestListsOfBothEras(t *testing.T) {
@@ -291,8 +292,10 @@ func FuzzParams(f *testing.F) {
 	}
 	u := newServer(tool("it"))
 	h := newHouse(f, u, policy.Personal)
+	var listed gate.Entry
+	listed.Kind, listed.Raw = gate.Tool, []byte(`{"inputSchema":{"properties":{"a":{"properties":{"A":{}}}}}}`)
 	f.Fuzz(func(t *testing.T, method, raw string) {
-		if specs[method].needs == nil && specs[method].known == nil {
+		if specs[method].needs == nil && specs[method].known == nil || !jsontext.Value(raw).IsValid() {
 			return
 		}
 		fr := ask(method, raw)
@@ -307,7 +310,9 @@ func FuzzParams(f *testing.F) {
 		if v, ok := mcp.Get(fr.Params, "arguments"); ok && method == methodCall && p.args != nil && string(v) != string(p.args) {
 			t.Errorf("read %q, is %q", p.args, v)
 		}
-		_ = h.gw.twins(&p, nil)
-		_ = p.arguments()
+		if tree, err := h.gw.reading(&p, nil); err == nil {
+			_, _ = h.gw.fit(method, &listed, tree)
+			tree.Release()
+		}
 	})
 }

@@ -1,98 +1,77 @@
 package gateway
 
 import (
-	"bytes"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/labels/args"
 	"github.com/pratique-dev/pratique/quarantine/gate"
 )
 
 // maxNesting is how deep arguments may nest.
 const maxNesting = 128
 
+// few is up to how many names are compared each with each.
+const few = 16
+
 // twins refuses arguments with two names in one object that differ in case
 // only: the server could read the one where we judged the other. The tool's own
 // cleared schema may name both.
-func (g *Gateway) twins(p *params, item *gate.Entry) error {
-	if p.args == nil {
-		return nil
-	}
-	d := jsontext.NewDecoder(bytes.NewBuffer(p.args))
-	return g.twinsIn(d, item, 0)
-}
-
-func (g *Gateway) twinsIn(d *jsontext.Decoder, item *gate.Entry, depth int) error {
-	if depth > maxNesting {
-		return ErrDeep
-	}
-	switch d.PeekKind() {
-	case '{':
-		return g.twinsInObject(d, item, depth)
-	case '[':
-		if _, err := d.ReadToken(); err != nil {
-			return ErrParams
-		}
-		for d.PeekKind() != ']' {
-			if err := g.twinsIn(d, item, depth+1); err != nil {
-				return err
-			}
-		}
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return ErrParams
+func (g *Gateway) twins(tree *args.Tree, item *gate.Entry) error {
+	bad := false
+	tree.Root().Visit(func(v args.Value) bool {
+		bad = v.Kind() == '{' && v.Len() > 1 && near(v) && g.twinsIn(v, item)
+		return !bad
+	})
+	if bad {
+		return ErrTwins
 	}
 	return nil
 }
 
-func (g *Gateway) twinsInObject(d *jsontext.Decoder, item *gate.Entry, depth int) error {
-	if _, err := d.ReadToken(); err != nil {
-		return ErrParams
+// near tells whether two names may be twins: those are of one length, and begin and
+// end alike.
+func near(object args.Value) bool {
+	var seen uint64
+	for v := object.First(); v.Kind() != 0; v = v.Next() {
+		name := v.Name()
+		first, _ := utf8.DecodeRuneInString(name)
+		last, _ := utf8.DecodeLastRuneInString(name)
+		bit := uint64(1) << ((uint32(utf8.RuneCountInString(name))*31 + uint32(foldRune(first))*7 + uint32(foldRune(last))) & 63)
+		if seen&bit != 0 {
+			return true
+		}
+		seen |= bit
 	}
-	var few [16]string
-	names := few[:0]
+	return false
+}
+
+func (g *Gateway) twinsIn(object args.Value, item *gate.Entry) bool {
 	var many map[string]string // folded → name, once there are many
-	for d.PeekKind() == '"' {
-		t, err := d.ReadToken()
-		if err != nil {
-			return ErrParams
-		}
-		name := t.String()
-		if twin, ok := twinOf(name, names, many); ok && !g.shapes.of(item).names(twin, name) {
-			return ErrTwins
-		}
-		if names = append(names, name); len(names) == cap(few) {
-			many = make(map[string]string, 64)
-			for _, n := range names {
-				many[foldKey(n)] = n
+	if object.Len() > few {
+		many = make(map[string]string, object.Len())
+	}
+	for v := object.First(); v.Kind() != 0; v = v.Next() {
+		name := v.Name()
+		twin, ok := "", false
+		if many != nil {
+			k := foldKey(name)
+			twin, ok = many[k]
+			many[k] = name
+		} else {
+			for x := object.First(); x != v && !ok; x = x.Next() {
+				twin, ok = x.Name(), equalFold(x.Name(), name)
 			}
-		} else if many != nil {
-			many[foldKey(name)] = name
 		}
-		if err := g.twinsIn(d, item, depth+1); err != nil {
-			return err
+		if ok && !g.shapes.of(item).names(twin, name) {
+			return true
 		}
 	}
-	if _, err := d.ReadToken(); err != nil {
-		return ErrParams
-	}
-	return nil
-}
-
-func twinOf(name string, names []string, many map[string]string) (string, bool) {
-	if many != nil {
-		twin, ok := many[foldKey(name)]
-		return twin, ok
-	}
-	for _, n := range names {
-		if equalFold(n, name) {
-			return n, true
-		}
-	}
-	return "", false
+	return false
 }
 
 // A paramShape is what the path needs of a tool's cleared input schema.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,6 +21,8 @@ import (
 	"github.com/pratique-dev/pratique/internal/durable"
 	"github.com/pratique-dev/pratique/internal/origin"
 	"github.com/pratique-dev/pratique/labels"
+	guards "github.com/pratique-dev/pratique/labels/guard"
+	"github.com/pratique-dev/pratique/labels/guard/files"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/registry"
@@ -30,12 +33,14 @@ import (
 	"github.com/pratique-dev/pratique/registry/observed"
 	"github.com/pratique-dev/pratique/registry/runs"
 	"github.com/pratique-dev/pratique/registry/state"
+	"github.com/pratique-dev/pratique/registry/tallies"
 )
 
 // The folders of a gateway in a data folder.
 const (
 	surfaceFolder = "surface"
 	runsFolder    = "runs"
+	talliesFolder = "tallies"
 )
 
 // policyEvery is how often the policy file is looked at for changes.
@@ -43,19 +48,21 @@ const policyEvery = time.Second
 
 // An assembly is a gateway with all that it stands on.
 type assembly struct {
-	c    *call
-	n    *node.Node
-	cfg  node.Config
-	log  *slog.Logger
-	base *baseline.Store
-	runs *runs.Store
-	past *decisions.Log
-	held *holds.Store
-	seen *observed.Store
-	up   gateway.Upstream
-	gw   *gateway.Gateway
-	src  *policy.Source // nil: no rule file
-	at   string         // the upstream's origin
+	c        *call
+	n        *node.Node
+	cfg      node.Config
+	log      *slog.Logger
+	base     *baseline.Store
+	runs     *runs.Store
+	past     *decisions.Log
+	held     *holds.Store
+	seen     *observed.Store
+	up       gateway.Upstream
+	gw       *gateway.Gateway
+	count    *tallies.Store // calls, for rules about rates
+	src      *policy.Source // rules for all; nil: no rule file
+	ofOrigin *policy.Source // rules for this upstream alone; nil: none
+	at       string         // the upstream's origin
 
 	counted *telemetry.Counters
 	export  *telemetry.Export
@@ -83,7 +90,7 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 			err = errors.Join(err, a.close(context.Background()))
 		}
 	}()
-	rules, err := a.policy()
+	rules, err := a.readPolicies(u)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +113,7 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 			Elsewhere: surface.Elsewhere(a.base, a.at), Limits: surface.Limits{Freshness: cfg.Gateway.FreshnessOr(), Early: cfg.Gateway.Wait},
 		},
 		Inspector: o.inspect, Keys: n.Keys().Ring(), Issuer: n.URL(), Profile: o.profile, Observer: observer,
-		Withdrawn: surface.NewWithdrawn(a.snapshot, a.base, a.seen), Holds: a.held, Conduct: a.seen.Place(a.at),
+		Withdrawn: surface.NewWithdrawn(a.snapshot, a.base, a.seen), Holds: a.held, Conduct: a.seen.Place(a.at), Tallies: a.count, Files: filesOf(u),
 		Limits: gateway.Limits{Grace: cfg.Gateway.Grace, Inspect: o.inspect.patience(cfg.Inspector)},
 		Own:    gateway.Own{Data: absolute(cfg.Data), Listeners: append(n.Listeners(), n.URL())},
 		Log:    a.log, Now: c.now,
@@ -116,7 +123,7 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	a.stop = stop
-	if a.src != nil {
+	if a.src != nil || a.ofOrigin != nil {
 		a.watches.Go(func() { a.watchPolicy(ctx) })
 	}
 	return a, nil
@@ -139,10 +146,22 @@ func (a *assembly) open(rules policy.Policy) (err error) {
 	if a.held, err = a.c.holdsOf(a.n, a.cfg.Data, a.past.Note); err != nil {
 		return err
 	}
+	if a.count, err = tallies.Open(filepath.Join(a.cfg.Data, talliesFolder), a.c.now, rand.Reader); err != nil {
+		return err
+	}
 	if err := a.held.Err(); err != nil { // what is held stays held, and everything counts as condemned
 		return err
 	}
 	return a.keepRules(rules)
+}
+
+// filesOf is what can be seen of the file system that an upstream's paths are of: ours,
+// where we start it.
+func filesOf(u node.UpstreamConf) guards.Files {
+	if u.URL != "" {
+		return nil
+	}
+	return files.From(absolute(u.Dir))
 }
 
 // observer watches for whoever the standard variables name, and for /metrics.
@@ -172,41 +191,54 @@ func absolute(path string) string {
 	return path
 }
 
-// policy is what decides: the profiles, or the operator's rules in their place. A
-// file that is not there, or not right, stops the start.
-func (a *assembly) policy() (policy.Policy, error) {
-	if a.cfg.Policy == "" {
-		return policy.Of(nil), nil
+// readPolicies opens the rule files: that of all, and that of the upstream. A file
+// that is not there, or not right, stops the start.
+func (a *assembly) readPolicies(u node.UpstreamConf) (policy.Policy, error) {
+	for _, f := range []struct {
+		path string
+		src  **policy.Source
+	}{{a.cfg.Policy, &a.src}, {u.Policy, &a.ofOrigin}} {
+		if f.path == "" {
+			continue
+		}
+		src, err := policy.OpenSource(f.path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.path, err)
+		}
+		*f.src = src
 	}
-	src, err := policy.OpenSource(a.cfg.Policy)
-	if err != nil {
-		return nil, err
-	}
-	a.src = src
-	return src.Policy(), nil
+	return a.layers().Policy(), nil
 }
 
-// keepRules keeps the text of the rules for replay, by the digest of the policy
-// that they make.
+// layers are the last good rules of all files. No file: the profiles.
+func (a *assembly) layers() (l policy.Layers) {
+	if a.src != nil {
+		l.Organisation = a.src.Rules()
+	}
+	if a.ofOrigin != nil {
+		l.Origin = a.ofOrigin.Rules()
+	}
+	return l
+}
+
+// keepRules keeps the text of a policy for replay, by each digest under which entries
+// name it.
 func (a *assembly) keepRules(p policy.Policy) error {
-	if a.src == nil {
-		return nil
+	if p.Digest() == policy.Of(nil).Digest() {
+		return nil // the profiles alone, which need no text
 	}
-	rules := a.src.Rules()
-	if policy.Of(rules).Digest() != p.Digest() {
-		return fmt.Errorf("%w: it changed while it was read", policy.ErrRules)
-	}
-	err := a.past.KeepPolicy(p.Digest(), rules.Text())
-	for _, profile := range []policy.Profile{policy.Watch, policy.Personal, policy.Strict} { // as entries name it
+	text := policy.Text(p)
+	err := a.past.KeepPolicy(p.Digest(), text)
+	for _, profile := range []policy.Profile{policy.Watch, policy.Personal, policy.Strict} {
 		if d := p.Decide(policy.Facts{Profile: profile}).Policy(); d != p.Digest() {
-			err = errors.Join(err, a.past.KeepPolicy(d, rules.Text()))
+			err = errors.Join(err, a.past.KeepPolicy(d, text))
 		}
 	}
 	return err
 }
 
-// watchPolicy takes a changed rule file over. One that is not right changes
-// nothing and is said once.
+// watchPolicy takes changed rule files over. One that is not right changes nothing
+// and is said once.
 func (a *assembly) watchPolicy(ctx context.Context) {
 	t := time.NewTicker(policyEvery)
 	defer t.Stop()
@@ -217,23 +249,35 @@ func (a *assembly) watchPolicy(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		changed, err := a.src.Reload()
-		if err == nil && changed {
-			p := a.src.Policy()
-			if err = a.keepRules(p); err == nil {
-				a.gw.Reload(gateway.Reload{Policy: p})
-				a.log.Info("the policy file was read again", "digest", p.Digest())
-			}
-		}
 		text := ""
-		if err != nil {
+		if err := a.reloadPolicies(); err != nil {
 			text = err.Error()
 		}
 		if text != said && text != "" {
-			a.log.Error("the policy file was not taken over; the last good one decides", "err", err)
+			a.log.Error("a policy file was not taken over; the last good one decides", "err", text)
 		}
 		said = text
 	}
+}
+
+func (a *assembly) reloadPolicies() (err error) {
+	moved := false
+	for _, src := range []*policy.Source{a.src, a.ofOrigin} {
+		if src != nil {
+			changed, e := src.Reload()
+			moved, err = moved || changed, errors.Join(err, e)
+		}
+	}
+	if !moved {
+		return err
+	}
+	p := a.layers().Policy()
+	if e := a.keepRules(p); e != nil {
+		return errors.Join(err, e)
+	}
+	a.gw.Reload(gateway.Reload{Policy: p})
+	a.log.Info("the policy was read again", "digest", p.Digest())
+	return err
 }
 
 func (a *assembly) snapshot() (*state.View, uint64, error) {
