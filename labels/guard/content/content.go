@@ -6,6 +6,9 @@
 package content
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/pratique-dev/pratique/labels/args"
 )
 
@@ -22,40 +25,43 @@ const (
 	Unread     = "unread"     // a form that this guard cannot read as its readers would
 )
 
+// ErrConfig is every error of New. Its text names the key and repeats no value.
+var ErrConfig = errors.New("content")
+
 // A Config is `guards.content` of a rule file or an intent. Its zero value is the
 // strictest: nothing that it judges may be written. Lists open it; the word "off"
 // switches one class off by name.
 type Config struct {
 	// Secrets is "never" (or empty) or "off".
-	Secrets string `yaml:"secrets"`
-	// CI is "never" (or empty): no file that tells CI what to run is written;
-	// "judged": such a file is written unless a job prints or sends secrets, or runs
-	// what it fetches; or "off".
-	CI string `yaml:"ci"`
+	Secrets string `yaml:"secrets" json:"secrets,omitzero"`
+	// Manifests is "judged" (or empty) or "off": whether dependencies, registries and
+	// lock files are held against the lists.
+	Manifests string `yaml:"manifests" json:"manifests,omitzero"`
 	// Scripts is "never" (or empty) or "off": code that runs at installation.
-	Scripts string `yaml:"scripts"`
+	Scripts string `yaml:"scripts" json:"scripts,omitzero"`
+	// CI is "never" (or empty): no file that tells CI what to run is written;
+	// "judged": such a file is written unless a job prints or sends secrets, runs what
+	// it fetches, or takes parts from outside of the lists; or "off".
+	CI string `yaml:"ci" json:"ci,omitzero"`
 	// Executable is "never" (or empty) or "off": executable bits, links, submodules.
-	Executable string `yaml:"executable"`
+	Executable string `yaml:"executable" json:"executable,omitzero"`
 	// Settings is "never" (or empty) or "off": files that make other programs run or
-	// fetch something.
-	Settings string `yaml:"settings"`
+	// fetch something, or that agents take for instructions.
+	Settings string `yaml:"settings" json:"settings,omitzero"`
 	// Unread is "never" (or empty) or "off": manifests, lock files and encodings that
 	// cannot be read.
-	Unread string `yaml:"unread"`
-	// Manifests is "judged" (or empty) or "off": whether dependencies, registries and
-	// lock files are judged at all.
-	Manifests string `yaml:"manifests"`
-	// Dependencies is what manifests may name, by ecosystem: npm, pypi, go, cargo, gem,
-	// composer, maven, image, action, include. An entry is a name, a name with "*" at
-	// its end, either with "@" and a version as the manifest has to say it, or the
-	// beginning of a URL for what is fetched from one. An ecosystem without a list may
-	// name nothing.
-	Dependencies map[string][]string `yaml:"dependencies"`
-	// Registries are the hosts that packages may come from. nil: the public ones.
-	Registries []string `yaml:"registries"`
+	Unread string `yaml:"unread" json:"unread,omitzero"`
+	// Dependencies is what manifests may name, by ecosystem: see Ecosystems. An entry
+	// is a name, or the beginning of one with "*" at its end, either of them perhaps
+	// with "@" and a version as the manifest has to say it; or the beginning of a URL,
+	// for what is fetched from one. An ecosystem without a list may name nothing.
+	Dependencies map[string][]string `yaml:"dependencies" json:"dependencies,omitzero"`
+	// Registries are the hosts that packages may come from; the word "public" stands
+	// for the usual ones, which are also what nil is.
+	Registries []string `yaml:"registries" json:"registries,omitzero"`
 	// Hosts are the hosts that a CI job may send a credential to in a header. The
-	// server that runs the job may always.
-	Hosts []string `yaml:"hosts"`
+	// server that runs the job may always be one.
+	Hosts []string `yaml:"hosts" json:"hosts,omitzero"`
 }
 
 // A Write is one text that a call would put somewhere.
@@ -66,8 +72,12 @@ type Write struct {
 	Executable bool   // an executable bit is set
 	Action     string // create, update, move, chmod and so on, as the call has it; or empty
 	Mode       string // of a tree entry, as the call has it; or empty
-	Part       bool   // a part of a file or a patch, not a whole file
+	Part       bool   // a part of a file, not all of it
+	Patch      bool   // a patch: the lines that it adds are judged
+	Loose      bool   // it is not sure that this is a file's content: see Writes
 	Pointer    string // JSON Pointer of the content, of the path where there is none
+
+	value args.Value // of the content, where Pointer is not said
 }
 
 // A Finding is one thing in a write that the guard refuses. It repeats no value.
@@ -75,31 +85,100 @@ type Finding struct {
 	Class   string // one of the classes above
 	Pointer string // JSON Pointer of the argument
 	Line    int    // in the decoded text, from 1; 0: of the whole
-	Offset  int    // in bytes, of that line's beginning or of the sign itself
+	Offset  int    // in bytes of the decoded text, where Line is not 0
 	Why     string // one sentence of a closed set
 }
 
 // A Judge is a compiled Config. It is not changed, and may be shared.
 type Judge struct {
-	cfg Config
+	off        map[string]bool // classes; Dependency stands for manifests
+	ciNever    bool
+	lists      map[string]*list
+	registries map[string]bool
+	hosts      map[string]bool
 }
 
 // Default is what is judged of a write where nobody configured anything: secrets.
 func Default() *Config {
-	return &Config{CI: "off", Scripts: "off", Executable: "off", Settings: "off", Unread: "off", Manifests: "off"}
+	return &Config{Manifests: "off", Scripts: "off", CI: "off", Executable: "off", Settings: "off", Unread: "off"}
 }
 
-// New compiles a configuration. The error names the key and repeats no value.
-func New(c *Config) (*Judge, error) {
-	return &Judge{cfg: *c}, nil
+// most is how many findings one call gives; more would say nothing more.
+const most = 16
+
+// Call judges everything that the arguments of a call would write, and every other
+// text in them for secrets. The tree is of the decision and is read on the way.
+func (j *Judge) Call(root args.Value) []Finding {
+	var out []Finding
+	for _, w := range Writes(root) {
+		out = append(out, j.Check(w)...)
+		if len(out) >= most {
+			return out[:most]
+		}
+	}
+	return out
 }
 
 // Check judges one write.
 func (j *Judge) Check(w Write) []Finding {
-	return nil
+	c := &check{j: j, w: w}
+	c.write()
+	if w.Pointer == "" && len(c.out) > 0 {
+		w.Pointer = w.value.Pointer()
+	}
+	for i := range c.out {
+		c.out[i].Pointer = w.Pointer
+	}
+	return c.out
 }
 
-// Call judges everything that the arguments of a call would write.
-func (j *Judge) Call(root args.Value) []Finding {
-	return nil
+// A check is one run over one text.
+type check struct {
+	j    *Judge
+	w    Write
+	kind kind
+	name string // the folded path
+	text string // decoded
+	live []line // of a patch: the lines of text, where they come from and which are added
+	here string // see lineOf
+
+	sh    *shellState    // nil: no command was seen
+	files []secretOutput // that jobs write secrets to
+	out   []Finding
 }
+
+// add records what was found between two offsets of the text; from < 0: in the whole.
+// In a patch what touches no added line is not recorded.
+func (c *check) add(class string, from, to int, why string) {
+	if c.j.off[class] || len(c.out) >= most {
+		return
+	}
+	if from == lookup {
+		if from = strings.Index(c.text, c.here); from >= 0 {
+			to = from + len(c.here)
+		}
+	}
+	f := Finding{Class: class, Why: why}
+	if from >= 0 {
+		f.Line, f.Offset = 1+strings.Count(c.text[:min(from, len(c.text))], "\n"), from
+		if c.live != nil {
+			at, ok := c.added(f.Line, to)
+			if !ok {
+				return
+			}
+			f.Line, f.Offset = at.number, at.offset
+		}
+	}
+	for _, g := range c.out {
+		if g == f || g.Line == f.Line && g.Why == f.Why {
+			return
+		}
+	}
+	c.out = append(c.out, f)
+}
+
+// all records something of the whole text.
+func (c *check) all(class, why string) { c.add(class, -1, -1, why) }
+
+// full tells whether nothing more can be recorded.
+func (c *check) full() bool { return len(c.out) >= most }
