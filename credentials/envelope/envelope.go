@@ -40,16 +40,18 @@ const (
 	Observation  Type = "observation+jwt"
 	CallApproval Type = "call-approval+jwt"
 	RequestState Type = "request-state+jwt" // an upstream's state on its way through an agent (RULES.md 5)
+
+	EffectCatalogue Type = "effect-catalogue+jwt" // what tools do, by somebody whose key an operator enrolled
 )
 
 // Types are all types of tokens.
 func Types() []Type {
 	return []Type{Handle, Proof, Label, Topology, KeySet, Freshness, RootChange, ToolAccept, Intent,
-		OperatorAct, Observation, CallApproval, RequestState}
+		OperatorAct, Observation, CallApproval, RequestState, EffectCatalogue}
 }
 
-// MaxToken is the longest token of most types, in bytes; lists (key sets and
-// topologies), and states that hold what an upstream sent, may have MaxListToken.
+// MaxToken is the longest token of most types, in bytes; lists (key sets,
+// topologies, catalogues), and states that hold what an upstream sent, may have MaxListToken.
 const (
 	MaxToken     = 16 << 10
 	MaxListToken = 512 << 10
@@ -58,7 +60,7 @@ const (
 // Max is the longest token of this type, in bytes; 0 for an unknown type.
 func (t Type) Max() int {
 	switch t {
-	case KeySet, Topology, RequestState:
+	case KeySet, Topology, RequestState, EffectCatalogue:
 		return MaxListToken
 	case Handle, Proof, Label, Freshness, RootChange, ToolAccept, Intent, OperatorAct, Observation, CallApproval:
 		return MaxToken

@@ -1,20 +1,18 @@
-// Package effects says what a tool does and what it has no business to ask for,
-// by our own reading.
-//
-// What a tool does is a set of effects. The operator's file decides before signed
-// catalogues, and these before a rule over verb, schema and annotations in which a
-// claim can only make the answer stricter: a verb or a claim alone never makes a
-// tool of an origin that nobody attested a read (RULES.md 3).
-//
-// What a tool says of itself is held against itself: a claim to read against a
-// name or a schema that writes, and each leaf of the input schema that asks for
-// personal or secret data against what the tool, and the server that it is of, say
-// they are for. These are reasons to look, found by words: they miss what is said
-// in words that nobody thought of, and grant nothing.
+// Package effects decides what a call to a tool does, as a set of effects: by the
+// operator's file, else by signed catalogues whose keys the operator enrolled, else
+// by a rule over verb, schema and annotations in which a claim can only make the
+// answer stricter. A verb or a claim alone never makes a tool of an origin that
+// nobody attested a read (RULES.md 3).
 package effects
 
 import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/effects/declared"
 )
 
 // A Source says who decided an effect.
@@ -27,82 +25,116 @@ const (
 	ByRule      Source = ""          // Rule: nobody said anything
 )
 
-// A Tool is what a tool says of itself, as far as it is judged.
+// A Tool is what tells one version of a tool from all others.
 type Tool struct {
-	Name        string
-	Title       string
-	Description string
-	Described   int // for whoever made the tool: where the description stands
-	Hints       []Hint
-	Leaves      []Leaf // of its input schema, at every depth, in the order of the document
+	Origin   string // the upstream's, in text form
+	Upstream string // the operator's name for it
+	Name     string
+	Digest   credentials.Digest // of its metadata, as it is now
 }
 
-// A Hint is one annotation that is true or false.
-type Hint struct {
-	Name  string // readOnlyHint, destructiveHint, idempotentHint, openWorldHint
-	Value bool
-	At    int // for whoever made the tool: where it stands
+// A Table is what file and catalogues say. The zero value says nothing. It is
+// immutable and safe for concurrent use.
+type Table struct {
+	file       []block
+	catalogues []*Catalogue
 }
 
-// A Leaf is one place of an input schema that a call fills in: a property, at any
-// depth, with what its items and alternatives say, or a text of the schema that is of
-// none.
-type Leaf struct {
-	Name        string // the property's, the pattern's of patternProperties; empty: it has none
-	Above       string // the name of the leaf that it is a member of; empty: none
-	Path        string // for people
-	Type        string // where it is one word
-	Title       string
-	Description string
-	Format      string
-	Pattern     string
-	Enum        bool     // only values that the schema names can be given
-	Values      []string // of them, those that are texts; MaxValues at most
-	Named       bool     // by "required" only, so far as this leaf goes
-	At          int      // for whoever made the tool: where it stands
+// NewTable joins a file, nil if there is none, and catalogues.
+func NewTable(f *File, catalogues ...*Catalogue) *Table {
+	t := &Table{catalogues: catalogues}
+	if f != nil {
+		t.file = f.blocks
+	}
+	return t
 }
 
-// An Origin is what a server says it is for. The zero value says nothing, and
-// Known false that nobody has asked yet.
-type Origin struct {
-	Name         string
-	Title        string
-	Instructions string
-	Known        bool
+// Of is what file or catalogues say of a tool at a time; ok is false where neither
+// says anything. Where catalogues differ, the effects are those of all.
+func (t *Table) Of(x Tool, now time.Time) (e labels.Effect, by Source, ok bool) {
+	if t == nil {
+		return labels.Unclassified, ByRule, false
+	}
+	for i := range t.file {
+		b := &t.file[i]
+		if !b.is(x) {
+			continue
+		}
+		if s, has := b.tools[x.Name]; has && (s.digest.IsZero() || s.digest == x.Digest) {
+			return s.effect, ByFile, true
+		}
+	}
+	for _, c := range t.catalogues {
+		if !c.lives(now) {
+			continue
+		}
+		for _, s := range c.by[catalogued{x.Name, x.Digest}] {
+			if s.Origin == "" && !t.packaged(x, s.Package) || s.Origin != "" && s.Origin != x.Origin {
+				continue
+			}
+			if ok && (e == labels.Unclassified || s.Effect == labels.Unclassified) {
+				e = labels.Unclassified
+			} else {
+				e |= s.Effect
+			}
+			by, ok = ByCatalogue, true
+		}
+	}
+	return e, by, ok
 }
 
-// A Kind is what a finding is of.
-type Kind string
-
-// The kinds.
-const (
-	Contradiction Kind = "contradiction" // a claim against name, description or schema
-	Overreach     Kind = "overreach"     // a leaf that the tool's purpose has no use for
-)
-
-// A Finding is one reason to look, for operators only (RULES.md 22).
-type Finding struct {
-	Kind  Kind
-	Class Class  // of an overreach: what is asked for
-	At    int    // Hint.At or Tool.Described of a contradiction, Leaf.At of an overreach
-	Path  string // Leaf.Path; of a contradiction: that of the claim
-	Why   string // one sentence of ours; of the tool's own words only names of parameters, quoted
+// packaged tells whether the operator's file says that a tool's upstream runs a
+// package. What a launch looks like proves nothing.
+func (t *Table) packaged(x Tool, name string) bool {
+	for i := range t.file {
+		if b := &t.file[i]; b.packaged == name && b.is(x) {
+			return true
+		}
+	}
+	return false
 }
 
-// Judge holds a tool's parts against each other. It takes time linear in the size
-// of the tool. While the origin is not known, what its purpose could excuse is no
-// finding yet.
-func Judge(t *Tool, o *Origin) []Finding {
-	return append(contradictions(t), overreaches(t, o)...)
+// Judge is the effect of a tool: what the table says, else what Rule does. raw is its
+// metadata as tools/list has it.
+func (t *Table) Judge(x Tool, s labels.Standing, raw jsontext.Value, now time.Time) (labels.Effect, Source) {
+	if e, by, ok := t.Of(x, now); ok {
+		return e, by
+	}
+	return Rule(s, raw), ByRule
 }
 
-// Apparent is what a tool's name, schema and claims look like, for people who
-// write it into a file: nothing is decided on it. Unclassified: it looks like
-// nothing known.
-func Apparent(t *Tool) labels.Effect { return apparent(t) }
+// Rule is the effect of a tool that neither file nor catalogue names, from its
+// origin's standing and its metadata. Of an origin that is not attested it is
+// Unclassified, which counts as every effect.
+func Rule(s labels.Standing, raw jsontext.Value) labels.Effect {
+	if s != labels.Attested {
+		return labels.Unclassified
+	}
+	t, err := declared.Read(raw)
+	if err != nil {
+		return labels.Unclassified
+	}
+	return effectOf(declared.Agreed(t))
+}
 
-// Rule is the effect of a tool that neither file nor catalogue names. Of an origin
-// that is not attested it is Unclassified, which counts as every effect. Of an
-// attested one a read is what claims, name and schema agree on, and where any of
-// them says more, more it is.
-func Rule(s labels.Standing, t *Tool) labels.Effect { return rule(s, t) }
+// Apparent is what a tool's name, schema and claims look like: for people who write
+// a file, and decided on by nobody.
+func Apparent(raw jsontext.Value) labels.Effect {
+	t, err := declared.Read(raw)
+	if err != nil {
+		return labels.Unclassified
+	}
+	return effectOf(declared.Apparent(t))
+}
+
+func effectOf(a declared.Acts) (e labels.Effect) {
+	for act, is := range map[declared.Acts]labels.Effect{
+		declared.Reads: labels.Read, declared.Writes: labels.Write, declared.Egress: labels.Egress,
+		declared.Executes: labels.Execute, declared.Destroys: labels.Destructive,
+	} {
+		if a&act != 0 {
+			e |= is
+		}
+	}
+	return e
+}

@@ -3,7 +3,7 @@ package inspect
 import (
 	"strings"
 
-	"github.com/pratique-dev/pratique/labels/effects"
+	"github.com/pratique-dev/pratique/labels/effects/declared"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/inspect/unfold"
 )
@@ -12,7 +12,7 @@ import (
 // each other.
 type item struct {
 	path string // before its specimens' paths, where a batch has several
-	tool effects.Tool
+	tool declared.Tool
 	open []opened // leaves that the specimen may be of, each inside of the one before
 }
 
@@ -75,7 +75,7 @@ func (j *judge) part(v *unfold.View) {
 	case rest == "inputSchema", strings.HasPrefix(rest, "inputSchema.") || strings.HasPrefix(rest, "inputSchema["):
 		j.leaf(v.Text, above, last)
 	case j.place == hint && rest == "annotations" && (j.s.Text == "true" || j.s.Text == "false"):
-		t.Hints = append(t.Hints, effects.Hint{Name: last, Value: j.s.Text == "true", At: j.at})
+		t.Hints = append(t.Hints, declared.Hint{Name: last, Value: j.s.Text == "true", At: j.at})
 	case last == "title" && (rest == "" || rest == "annotations" && t.Title == ""):
 		t.Title = v.Text
 	case rest != "" || j.s.Name:
@@ -115,19 +115,19 @@ func (j *judge) leaf(text, above, last string) {
 	_, holder := cutLast(above)
 	in := j.inside(j.s.Path)
 	if last == "required" && j.s.Kind == quarantine.KindName && !j.s.Name {
-		t.Leaves = append(t.Leaves, effects.Leaf{Name: text, Above: in, Path: j.s.Path, Named: true, At: j.at})
+		t.Leaves = append(t.Leaves, declared.Leaf{Name: text, Above: in, Path: j.s.Path, Named: true, At: j.at})
 		return
 	}
 	named := j.s.Name && holders[holder]
 	switch {
 	case named:
-		t.Leaves = append(t.Leaves, effects.Leaf{Name: text, Above: in, Path: j.s.Path, At: j.at})
+		t.Leaves = append(t.Leaves, declared.Leaf{Name: text, Above: in, Path: j.s.Path, At: j.at})
 		j.item.open = append(j.item.open, opened{len(t.Leaves) - 1, quarantine.ShortPath(j.s.Path), text})
 	case j.s.Name, j.place == exampleValue, last != "enum" && last != "const" && j.place == fixedValue:
 	case len(j.item.open) > 0:
 		t.Leaves[j.item.open[len(j.item.open)-1].leaf].Add(last, text)
 	case last == "title", last == "description", last == "$comment", last == "pattern", last == "format":
-		t.Leaves = append(t.Leaves, effects.Leaf{Path: j.s.Path, At: j.at})
+		t.Leaves = append(t.Leaves, declared.Leaf{Path: j.s.Path, At: j.at})
 		t.Leaves[len(t.Leaves)-1].Add(last, text)
 	}
 }
@@ -163,9 +163,9 @@ func (j *judge) endItem() {
 // endItems holds the items' parts against each other.
 func (j *judge) endItems() {
 	for i := range j.tools {
-		for _, f := range effects.Judge(&j.tools[i], &j.origin) {
+		for _, f := range declared.Judge(&j.tools[i], &j.origin) {
 			c := quarantine.Overreach
-			if f.Kind == effects.Contradiction {
+			if f.Kind == declared.Contradiction {
 				c = quarantine.Contradiction
 			}
 			j.findAt(f.At, c, quarantine.Suspect, 0, len(j.set[f.At].Text))

@@ -3,7 +3,7 @@ package inspect
 import (
 	"slices"
 
-	"github.com/pratique-dev/pratique/labels/effects"
+	"github.com/pratique-dev/pratique/labels/effects/declared"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/inspect/model"
 	"github.com/pratique-dev/pratique/quarantine/inspect/unfold"
@@ -36,12 +36,12 @@ type judge struct {
 	v       *unfold.View
 	headed  bool // its beginning was read together with the specimen before
 	reader  reader
-	tail    seam           // the end of the specimen before
-	item    item           // the item that the specimens are of
-	tools   []effects.Tool // items that wait for what their server is for
-	origin  effects.Origin // what it says
-	waiting int            // leaves of the tools
-	tell    bool           // reasons are wanted
+	tail    seam            // the end of the specimen before
+	item    item            // the item that the specimens are of
+	tools   []declared.Tool // items that wait for what their server is for
+	origin  declared.Origin // what it says
+	waiting int             // leaves of the tools
+	tell    bool            // reasons are wanted
 	reasons []reason
 	spots   []spot // hits that are weighed at the end
 	passed  int32  // words of the specimens before
@@ -67,7 +67,7 @@ func (j *judge) begin(set []quarantine.Specimen) {
 	clear(j.worst)
 	j.spots, j.passed, j.more = j.spots[:0], 0, false
 	j.tail.forget()
-	j.item, j.tools, j.origin, j.waiting, j.tell, j.reasons = item{}, j.tools[:0], effects.Origin{}, 0, false, nil
+	j.item, j.tools, j.origin, j.waiting, j.tell, j.reasons = item{}, j.tools[:0], declared.Origin{}, 0, false, nil
 	j.references()
 }
 
@@ -77,7 +77,7 @@ func (j *judge) release() {
 	if cap(j.hits) > most || cap(j.spots) > most || cap(j.worst) > most {
 		return
 	}
-	j.set, j.s, j.model, j.findings, j.ids, j.names, j.item, j.tools, j.origin = nil, nil, nil, nil, nil, nil, item{}, nil, effects.Origin{}
+	j.set, j.s, j.model, j.findings, j.ids, j.names, j.item, j.tools, j.origin = nil, nil, nil, nil, nil, nil, item{}, nil, declared.Origin{}
 	j.reader.text, j.v = "", nil
 	judges.Put(j)
 }

@@ -1,4 +1,4 @@
-package effects_test
+package declared_test
 
 import (
 	"bufio"
@@ -9,14 +9,14 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pratique-dev/pratique/labels/effects"
+	"github.com/pratique-dev/pratique/labels/effects/declared"
 )
 
 // A pair is a tool that goes too far, and one that has a reason to.
 type pair struct {
-	Class    effects.Class  `json:"class"`
-	Bad, Fit jsontext.Value `json:",case:ignore"`
-	Origin   effects.Origin `json:"origin,case:ignore"`
+	Class    declared.Class  `json:"class"`
+	Bad, Fit jsontext.Value  `json:",case:ignore"`
+	Origin   declared.Origin `json:"origin,case:ignore"`
 }
 
 func pairs(t testing.TB, file string) (out []pair) {
@@ -38,18 +38,18 @@ func pairs(t testing.TB, file string) (out []pair) {
 	return out
 }
 
-func judged(t testing.TB, raw jsontext.Value, o *effects.Origin) []effects.Finding {
+func judged(t testing.TB, raw jsontext.Value, o *declared.Origin) []declared.Finding {
 	t.Helper()
-	tool, err := effects.Read(raw)
+	tool, err := declared.Read(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return effects.Judge(tool, o)
+	return declared.Judge(tool, o)
 }
 
 // measure counts the bad that are found as of the right kind, and the fit in which
 // anything is.
-func measure(t *testing.T, file string, kind effects.Kind) (found, alarms, of int) {
+func measure(t *testing.T, file string, kind declared.Kind) (found, alarms, of int) {
 	t.Helper()
 	all := pairs(t, file)
 	for _, p := range all {
@@ -76,7 +76,7 @@ func measure(t *testing.T, file string, kind effects.Kind) (found, alarms, of in
 
 // Nine in ten of the tools that were written with the rules are found, and no twin.
 func TestOverreach(t *testing.T) {
-	if found, _, of := measure(t, "overreach.jsonl", effects.Overreach); of < 60 || found*10 < of*9 {
+	if found, _, of := measure(t, "overreach.jsonl", declared.Overreach); of < 60 || found*10 < of*9 {
 		t.Errorf("%d of %d", found, of)
 	}
 }

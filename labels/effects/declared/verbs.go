@@ -1,10 +1,6 @@
-package effects
+package declared
 
-import (
-	"strings"
-
-	"github.com/pratique-dev/pratique/labels"
-)
+import "strings"
 
 // A deed is what a verb says is done.
 type deed uint8
@@ -85,24 +81,21 @@ func anyOf(set map[string]bool, words []string) bool {
 	return false
 }
 
-// effect is what a deed comes to. What is added is seen by others, and what is
-// changed is lost as it was.
-func (d deed) effect() labels.Effect {
+// acts are what a deed comes to. What is changed is lost as it was.
+func (d deed) acts() Acts {
 	switch d {
 	case reads:
-		return labels.Read
+		return Reads
 	case adds:
-		return labels.Write
-	case changes:
-		return labels.Write | labels.Destructive
+		return Writes
+	case changes, destroys:
+		return Writes | Destroys
 	case sends:
-		return labels.Write | labels.Egress
+		return Writes | Egress
 	case runs:
-		return labels.Write | labels.Execute
-	case destroys:
-		return labels.Write | labels.Destructive
+		return Writes | Executes
 	}
-	return labels.Unclassified
+	return 0
 }
 
 // says is a deed in a sentence.

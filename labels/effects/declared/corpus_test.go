@@ -1,4 +1,4 @@
-package effects_test
+package declared_test
 
 import (
 	"bufio"
@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pratique-dev/pratique/labels/effects"
+	"github.com/pratique-dev/pratique/labels/effects/declared"
 )
 
 // corpusTools are the tools of a corpus file.
@@ -70,14 +70,14 @@ func toolLists(t testing.TB) (out []list) {
 }
 
 // alarms counts what is found in honest tools.
-func alarms(t *testing.T, where string, tools []jsontext.Value, o *effects.Origin) (n int) {
+func alarms(t *testing.T, where string, tools []jsontext.Value, o *declared.Origin) (n int) {
 	for _, raw := range tools {
-		tool, err := effects.Read(raw)
+		tool, err := declared.Read(raw)
 		if err != nil {
 			t.Errorf("%s: %v", where, err)
 			continue
 		}
-		found := effects.Judge(tool, o)
+		found := declared.Judge(tool, o)
 		for _, f := range found {
 			t.Errorf("%s: %s: %s %s: %s", where, tool.Name, f.Kind, f.Path, f.Why)
 		}
@@ -91,7 +91,7 @@ func alarms(t *testing.T, where string, tools []jsontext.Value, o *effects.Origi
 // Nothing is found in real tools, whether their server says anything or not.
 func TestHonestTools(t *testing.T) {
 	tools := corpusTools(t, "benign-tools.jsonl")
-	for _, o := range []effects.Origin{{}, {Known: true}} {
+	for _, o := range []declared.Origin{{}, {Known: true}} {
 		n := alarms(t, "corpus", tools, &o)
 		t.Logf("known %v: %d of %d honest tools", o.Known, n, len(tools))
 	}
@@ -105,7 +105,7 @@ func TestHonestServers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, o := range []effects.Origin{{}, {Known: true}, {Known: true, Name: info.Name, Title: info.Title, Instructions: l.Instructions}} {
+		for _, o := range []declared.Origin{{}, {Known: true}, {Known: true, Name: info.Name, Title: info.Title, Instructions: l.Instructions}} {
 			alarms(t, l.file, l.Tools, &o)
 		}
 		t.Logf("%s: %d tools", l.file, len(l.Tools))

@@ -1,10 +1,6 @@
-package effects
+package declared
 
-import (
-	"strings"
-
-	"github.com/pratique-dev/pratique/labels"
-)
+import "strings"
 
 // A claim is what a tool says of its effect.
 type claim struct {
@@ -249,21 +245,24 @@ func (t *Tool) schemaWrites() bool {
 	return d > reads
 }
 
-func apparent(t *Tool) (e labels.Effect) {
+func apparent(t *Tool) (a Acts) {
 	d, _ := worst(t, true)
-	e = d.effect()
+	a = d.acts()
 	if d, _ := t.schemaDeed(deedOf(t.Name)); d > reads {
-		e = e&^labels.Read | d.effect()
+		a = a&^Reads | d.acts()
 	}
-	for _, h := range t.Hints {
-		switch {
-		case h.Name == "readOnlyHint" && !h.Value && e == labels.Read:
-			e |= labels.Write
-		case h.Name == "destructiveHint" && h.Value && e != labels.Unclassified:
-			e |= labels.Destructive | labels.Write
-		case h.Name == "openWorldHint" && h.Value && e != labels.Unclassified:
-			e |= labels.Egress
-		}
+	h := hintsOf(t)
+	switch {
+	case a == 0:
+		return 0
+	case h.reads == no && a == Reads:
+		a |= Writes
 	}
-	return e
+	if h.destroys == yes {
+		a |= Writes | Destroys
+	}
+	if h.open == yes {
+		a |= Egress
+	}
+	return a
 }

@@ -1,4 +1,4 @@
-package effects
+package declared
 
 import "regexp"
 

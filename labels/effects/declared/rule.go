@@ -1,6 +1,4 @@
-package effects
-
-import "github.com/pratique-dev/pratique/labels"
+package declared
 
 // readVerbs begin the names of tools that look and do not touch. A verb that
 // may also run what it is given (query, fetch, open, check) is none of them.
@@ -25,50 +23,45 @@ func singulars(list string) map[string]bool {
 	return m
 }
 
-// rule is our own classification where nobody said anything.
-func rule(s labels.Standing, t *Tool) labels.Effect {
-	if s != labels.Attested {
-		return labels.Unclassified
-	}
+func agreed(t *Tool) Acts {
 	h := hintsOf(t)
 	words := wordsOf(t.Name)
 	switch {
 	case len(contradictions(t)) > 0:
-		return labels.Unclassified
+		return 0
 	case h.reads == yes && h.destroys != yes && namesRead(words) && !t.schemaWrites():
-		e := labels.Read
 		if h.open == yes {
-			e |= labels.Egress
+			return Reads | Egress
 		}
-		return e
+		return Reads
 	case h.reads == yes, namesRead(words):
-		return labels.Unclassified // they do not agree
+		return 0 // they do not agree
 	}
 	return written(t, h, words)
 }
 
-// written is what a tool of an attested origin does that is no read: at least
-// writing, where it may be seen by others. That it destroys nothing is believed of
-// what by claim, name and schema only adds.
-func written(t *Tool, h hints, words []string) labels.Effect {
+// written is what a tool does that is no read: at least writing, where others may
+// see it. That it destroys nothing is believed of what by claim, name and schema
+// only adds.
+func written(t *Tool, h hints, words []string) Acts {
 	adding, known := false, false
 	for i, w := range words {
 		switch d := deeds[w]; {
 		case d == runs, runVerbs[w]:
-			return labels.Unclassified
+			return 0
 		case d > reads:
+			adding = addVerbs[w] && (adding || !known && i == 0)
 			known = true
-			adding = adding && addVerbs[w] || i == 0 && addVerbs[w]
 		}
 	}
 	d, _ := worst(t, true)
 	switch {
 	case !known || d == runs:
-		return labels.Unclassified
+		return 0
 	case adding && d <= adds && h.destroys == no:
-		return labels.Write | labels.Egress
+		return Writes | Egress
 	}
-	return labels.Write | labels.Egress | labels.Destructive
+	return Writes | Egress | Destroys
 }
 
 // runVerbs may run what they are given.

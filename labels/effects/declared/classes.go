@@ -1,4 +1,4 @@
-package effects
+package declared
 
 // A Class is a kind of personal or secret data.
 type Class string

@@ -1,0 +1,13 @@
+package declared_test
+
+import (
+	"testing"
+
+	"github.com/pratique-dev/pratique/labels/effects/declared"
+)
+
+func TestContradictions(t *testing.T) {
+	if found, _, of := measure(t, "contradiction.jsonl", declared.Contradiction); of < 40 || found*10 < of*9 {
+		t.Errorf("%d of %d", found, of)
+	}
+}
