@@ -48,7 +48,7 @@ func (c *call) entry(item *gate.Entry, d policy.Decision) registry.Entry {
 	if item != nil && (item.Kind != "" || c.f.Method == methodLevel) { // a level is of no item, but judged
 		e.Standing, e.Content = item.Standing.String(), item.Content.String()
 		e.Tier, e.Effect, e.Gate = item.Tier(c.at).String(), item.Effect, item.State.String()
-		e.Context = c.context().String()
+		e.By, e.Context = string(item.EffectBy), c.context().String()
 	}
 	if c.stood != "" {
 		e.Gate = c.stood

@@ -98,7 +98,7 @@ type Entry struct {
 
 	Hold      string `json:"hold,omitzero"`      // hold_ and a ULID: what was withheld, or cut out, lies there
 	Delivered string `json:"delivered,omitzero"` // res_ and a ULID: of the result that the agent was given
-	By        string `json:"by,omitzero"`        // surface.moved: first-sight, operator, registrant, wording
+	By        string `json:"by,omitzero"`        // surface.moved: first-sight, operator, registrant, wording; decision: file or catalogue that named the effect
 	Act       string `json:"act,omitzero"`       // the operator's act, a compact token
 	Detail    string `json:"detail,omitzero"`    // ours, never an upstream's or an agent's words
 

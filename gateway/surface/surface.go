@@ -93,7 +93,7 @@ type Options struct {
 	// there are no others.
 	Elsewhere func() (map[string][]Stranger, error)
 	Standing  func() labels.Standing            // of the place, asked again at each decision; nil: unknown
-	Effect    func(e *gate.Entry) labels.Effect // nil: labels.Classify for tools, read for all else
+	Effect    func(e *gate.Entry) labels.Effect // of tools; nil: effects.Rule
 	Wording   bool                              // a change of nothing but a description is accepted if it is clear
 	// UnsafeWatch is the profile watch: states are recorded and bind nothing.
 	UnsafeWatch bool

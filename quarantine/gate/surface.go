@@ -12,6 +12,7 @@ import (
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/effects"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine"
 )
@@ -52,7 +53,7 @@ type Input struct {
 	Registered map[string]*Row              // tools that a registrant of this attested origin signed, by name
 	Uncovered  map[string]bool              // tools whose names the origin's topology gives to nobody here
 	Linked     func(uri string) bool        // whether this upstream linked a URI in a result; nil: none
-	Effect     func(e *Entry) labels.Effect // nil: labels.Classify for tools, read for all else
+	Effect     func(e *Entry) labels.Effect // of tools, it may set EffectBy; nil: effects.Rule
 	// Observed is what the conduct of an item's version comes to: what is worse than
 	// its text lowers its content, and Consistent raises what was inspected. ok is
 	// false where nothing was observed; nil: nothing was of any.
@@ -72,6 +73,7 @@ type Entry struct {
 	Standing labels.Standing
 	Content  labels.Content
 	Effect   labels.Effect
+	EffectBy effects.Source     // who decided it
 	Tool     credentials.ToolID // of the registration or the baseline; empty: neither has it
 	Gen, Ver uint64
 	Owner    credentials.KeyID  // a registrant's; empty: nobody registered it
@@ -191,15 +193,13 @@ func (in *Input) fill(e *Entry) {
 	e.Content = in.content(e, row)
 	e.Listed = in.listed(e, acc, row)
 	switch {
-	case in.Effect != nil:
-		e.Effect = in.Effect(e)
 	case e.Kind != Tool:
 		e.Effect = labels.Read
-	case e.Standing == labels.Attested && e.Fault == NoFault: // of all others a claim is worth nothing
-		var t toolShape
-		if json.Unmarshal(e.Canonical, &t) == nil {
-			e.Effect = labels.Classify(e.Standing, t.Annotations, e.Name)
-		}
+	case e.Fault != NoFault: // what cannot be read is not known
+	case in.Effect != nil:
+		e.Effect = in.Effect(e)
+	default:
+		e.Effect = effects.Rule(e.Standing, e.Canonical)
 	}
 }
 
