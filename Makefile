@@ -11,7 +11,7 @@ export PRATIQUE_VECTORS PRATIQUE_TOOLLISTS PRATIQUE_CORPUS PRATIQUE_NPM
 
 GO ?= go
 
-.PHONY: up build npm bench-gateway bench-inspect eval test peers race vet cross staticcheck vulncheck fuzz long bench outside lint-api generate
+.PHONY: up build npm try bench-gateway bench-inspect eval test peers race vet cross staticcheck vulncheck fuzz long bench outside lint-api generate
 
 up:
 	$(GO) run ./cmd/pratique up
@@ -31,6 +31,14 @@ npm: .npm/ready
 # and without it.
 peers: npm
 	$(GO) test -count 1 -v -timeout 20m ./examples/peers
+
+# A story to try on real parts: paste a task and what a stranger wrote, and see what
+# an agent does with and without Pratique. For a model: PRATIQUE_TRY_URL (an
+# OpenAI-compatible API), PRATIQUE_TRY_MODEL, PRATIQUE_TRY_KEY_FILE; without one a
+# worst-case agent acts. ARGS="-task FILE -injection FILE" asks nothing.
+STORY ?= gitlab
+try: npm build
+	@$(GO) run ./examples/$(STORY) -pratique bin/pratique $(ARGS)
 
 # Everything that a change must pass; under five minutes on two cores. Installs
 # what tests need beside Go: Node 22, real servers and clients, from npm.

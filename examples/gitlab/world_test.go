@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -64,12 +65,29 @@ func vectors(t testing.TB, file string) []unattended.Vector {
 	return list
 }
 
-// others are calls of all tools but the named ones, with what most of them want.
-func others(all []string, named string) (list []unattended.Vector) {
-	for _, n := range all {
-		if !strings.Contains(" "+named+" ", " "+n+" ") {
-			list = append(list, unattended.Vector{Name: n, Tool: n, Args: []byte(`{"project_id":"7","group_id":"fleet","branch_name":"feat/x","url":"https://drift.example/in"}`)})
+// others are calls of all tools of a server but the named ones, with what most of them
+// want.
+func others(d *unattended.Desk, named string) (list []unattended.Vector) {
+	for _, x := range d.Tools {
+		if !strings.Contains(" "+named+" ", " "+x.Name+" ") {
+			list = append(list, unattended.Vector{Name: x.Name, Tool: x.Name,
+				Args: []byte(`{"project_id":"7","group_id":"fleet","branch_name":"feat/x","url":"https://drift.example/in"}`)})
 		}
 	}
 	return list
+}
+
+// names are the tools that are listed, sorted.
+func names(d *unattended.Desk) string {
+	var list []string
+	for _, x := range d.Tools {
+		list = append(list, x.Name)
+	}
+	return sorted(strings.Join(list, " "))
+}
+
+func sorted(words string) string {
+	list := strings.Fields(words)
+	slices.Sort(list)
+	return strings.Join(list, " ")
 }

@@ -1,7 +1,9 @@
 package unattended_test
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/pratique-dev/pratique/examples/unattended"
@@ -46,14 +48,60 @@ func TestDirect(t *testing.T) {
 	for _, s := range sets(t) {
 		t.Run(s.name, func(t *testing.T) {
 			server, w := s.serve(t)
-			if err := w.Reset(); err != nil {
-				t.Fatal(err)
-			}
+			s.reset(t, w)
 			d := unattended.Sit(t, server, w)
 			if len(d.Tools) != s.tools {
 				t.Errorf("%d tools, want %d", len(d.Tools), s.tools)
 			}
 			d.Works(s.read(t, "attacks"), s.read(t, "benign"))
 		})
+	}
+}
+
+// intent is the set's own, in words.
+func (s set) intent(t testing.TB) string {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/" + s.name + "-intent.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer(s.with...).Replace(string(raw))
+}
+
+// TestSealed is the suite under each sealed intent, over stdio and over HTTP.
+func TestSealed(t *testing.T) {
+	for _, s := range sets(t) {
+		t.Run(s.name+"/guard", func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "intent.yaml")
+			if err := os.WriteFile(file, []byte(s.intent(t)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			server, w := s.serve(t)
+			s.reset(t, w)
+			s.hold(t, unattended.Guarded(t, server, w, launch.Guard{Name: s.name, Intent: file}))
+		})
+		t.Run(s.name+"/up", func(t *testing.T) {
+			server, w := s.serve(t)
+			s.reset(t, w)
+			s.hold(t, unattended.Behind(t, server, w, s.name, strings.Replace(s.intent(t), "launch: "+s.name+"\n", "", 1)))
+		})
+	}
+}
+
+func (s set) hold(t *testing.T, d *unattended.Desk) {
+	if len(d.Tools) != s.named {
+		t.Errorf("%d tools are listed, want %d", len(d.Tools), s.named)
+	}
+	c := d.Holds(s.read(t, "attacks"), s.read(t, "benign"))
+	t.Log(c)
+	if c.Blocked != c.Attacks || c.Passed != c.Benign {
+		t.Errorf("%s", c)
+	}
+}
+
+// reset makes the world before a server looks at it.
+func (s set) reset(t *testing.T, w unattended.World) {
+	if err := w.Reset(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -2,10 +2,13 @@ package unattended
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -31,9 +34,9 @@ func (p *process) stop() {
 	}
 }
 
-// Behind connects over HTTP to pratique up before the server. More is further text of
-// the configuration; agent gives the URL that the agent uses, from what up printed.
-func Behind(t testing.TB, s launch.Server, w World, name, more string, agent func(data, url string) string) *Desk {
+// Behind connects over HTTP to pratique up before the server, under a credential that
+// `pratique intent run` made and sealed to the intent, in words.
+func Behind(t testing.TB, s launch.Server, w World, name, intent string) *Desk {
 	t.Helper()
 	dir := t.TempDir()
 	d := &Desk{t: t, world: w, heard: filepath.Join(dir, "heard"), data: filepath.Join(dir, "data")}
@@ -41,9 +44,9 @@ func Behind(t testing.TB, s launch.Server, w World, name, more string, agent fun
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf := filepath.Join(dir, "pratique.yaml")
-	text := fmt.Sprintf("data: %q\nlisten: 127.0.0.1:0\n%supstreams:\n%s", d.data, more, s.Upstream(name))
-	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
+	conf, file := filepath.Join(dir, "pratique.yaml"), filepath.Join(dir, "intent.yaml")
+	text := fmt.Sprintf("data: %q\nlisten: 127.0.0.1:0\nupstreams:\n%s", d.data, s.Upstream(name))
+	if err := errors.Join(os.WriteFile(conf, []byte(text), 0o600), os.WriteFile(file, []byte(intent), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(Bin(t), "up", "--config", conf, "--json", "--log-level", "warn")
@@ -63,9 +66,28 @@ func Behind(t testing.TB, s launch.Server, w World, name, more string, agent fun
 	if err != nil || json.Unmarshal(line, &said) != nil || said.Gateway == "" {
 		t.Fatalf("up printed no gateway: %v: %s", err, line)
 	}
-	if d.Session, err = crew.Dial(t.Context(), agent(d.data, said.Gateway)); err != nil {
+	at, _, _ := strings.Cut(said.Gateway, "/mcp")
+	if d.Session, err = crew.Dial(t.Context(), sealed(t, conf, file, at)); err != nil {
 		t.Fatal(err)
 	}
 	d.list()
 	return d
+}
+
+// sealed is the URL of a new credential that is sealed to the intent.
+func sealed(t testing.TB, conf, file, registry string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(Bin(t), "intent", "run", "--config", conf, "--registry", registry, "--yes", "--json", file)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("intent run: %v: %s", err, errs.String())
+	}
+	var made struct {
+		URL string `json:"url"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &made); err != nil || made.URL == "" {
+		t.Fatalf("intent run printed no URL: %v: %s", err, out.String())
+	}
+	return made.URL
 }

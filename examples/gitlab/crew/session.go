@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os/exec"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -27,11 +28,41 @@ type Session struct {
 	mcp *mcp.ClientSession
 }
 
-// Start starts a server as a process, and env in the place of our own.
+// Start starts a server as a process, and env in the place of our own. An error says
+// the end of what the process wrote for people.
 func Start(ctx context.Context, argv, env []string) (*Session, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = env
-	return connect(ctx, &mcp.CommandTransport{Command: cmd})
+	said := &tail{}
+	cmd.Env, cmd.Stderr = env, said
+	s, err := connect(ctx, &mcp.CommandTransport{Command: cmd})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, said)
+	}
+	return s, nil
+}
+
+// tail is the end of what a process wrote.
+type tail struct {
+	mu   sync.Mutex
+	last []byte
+}
+
+const tailLength = 2000
+
+// Write implements io.Writer.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = append(t.last, b...)
+	t.last = t.last[max(0, len(t.last)-tailLength):]
+	return len(b), nil
+}
+
+// String is that end.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.last))
 }
 
 // Dial connects to a streamable HTTP endpoint.
