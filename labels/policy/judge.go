@@ -64,8 +64,9 @@ func methodBit(method string) uint8 {
 }
 
 // speaks tells whether the rule is about such calls at all, by what is known without
-// their arguments. What is not known speaks for an ask or never and against an allow.
-func (r *rule) speaks(j *judging) bool {
+// their arguments. What is not known speaks for an ask or never and against an allow;
+// surely says that it is not to speak for an ask either.
+func (r *rule) speaks(j *judging, surely bool) bool {
 	if r.methods == nil {
 		if r.verb == Allow && j.f.Method != "tools/call" {
 			return false
@@ -73,21 +74,21 @@ func (r *rule) speaks(j *judging) bool {
 	} else if r.mask&j.bit == 0 {
 		return false
 	}
-	strict := r.verb != Allow
-	if r.origins != nil && !(strict && j.f.Origin == "") && !slices.Contains(r.origins, j.f.Origin) {
+	surely = surely || r.verb == Allow
+	if r.origins != nil && (surely || j.f.Origin != "") && !slices.Contains(r.origins, j.f.Origin) {
 		return false
 	}
-	if r.agents != nil && !(strict && (j.f.Agent == "" || j.f.AgentName == "")) &&
+	if r.agents != nil && (surely || j.f.Agent != "" && j.f.AgentName != "") &&
 		!slices.Contains(r.agents, string(j.f.Agent)) && !slices.Contains(r.agents, j.f.AgentName) {
 		return false
 	}
 	switch {
 	case r.effects == labels.Unclassified:
 		return true
-	case strict:
-		return j.f.Effect.Has(r.effects)
+	case surely:
+		return j.f.Effect.Counts()&^r.effects == 0
 	}
-	return j.f.Effect.Counts()&^r.effects == 0
+	return j.f.Effect.Has(r.effects)
 }
 
 // over tells whether the call is beyond the rule's thresholds.
@@ -104,7 +105,7 @@ func (r *rule) over(c *Counts) bool {
 // matches tells whether the rule fires. alone is what alone stands between an allow and
 // the call.
 func (r *rule) matches(j *judging) (fires bool, alone []guard.Violation) {
-	if !r.speaks(j) || !r.over(&j.f.Counts) {
+	if !r.speaks(j, false) || !r.over(&j.f.Counts) {
 		return false, nil
 	}
 	if r.when != nil {
@@ -122,9 +123,24 @@ func (r *rule) matches(j *judging) (fires bool, alone []guard.Violation) {
 	return len(alone) == 0, alone
 }
 
+// stands tells whether a person may be asked for the call although no rule allows it:
+// where an allow of the same words would. What fires because something is bad or cannot
+// be told only takes from what others allow, so that it never opens anything.
+func (r *rule) stands(j *judging) bool {
+	return r.steady() && r.speaks(j, true) &&
+		(r.when == nil || r.when.holds(&j.scope) == isTrue) &&
+		(r.set == nil || len(r.set.Check(j.call)) == 0)
+}
+
+// steady tells whether the rule does not fire the more, the worse something is.
+func (r *rule) steady() bool {
+	return r.per == nil && r.fresh == nil && (r.when == nil || r.when.use.trend == still)
+}
+
 // A finding is what the rules of a layer come to.
 type finding struct {
 	best    *rule // the strictest that fires, among equals the first by name; nil: none
+	open    bool  // an allow fires, or an ask that stands for itself
 	way     Results
 	said    bool             // way is what rules say
 	least   labels.Assurance // the most that any ask wants
@@ -137,8 +153,9 @@ type finding struct {
 func (r *Rules) find(j *judging, list func(*slot, Verb) []*rule) finding {
 	var x finding
 	x.way = Mark
+	slots := r.slots(&j.f)
 	for verb := Deny; verb <= Allow; verb++ {
-		for _, s := range r.slots(&j.f) {
+		for _, s := range slots {
 			if s == nil {
 				continue
 			}
@@ -147,15 +164,18 @@ func (r *Rules) find(j *judging, list func(*slot, Verb) []*rule) finding {
 			}
 		}
 		if x.best != nil && x.best.verb == Deny {
-			break
+			return x
 		}
+	}
+	if !x.open {
+		x.best = nil
 	}
 	return x
 }
 
 func (x *finding) look(rl *rule, j *judging) {
 	better := x.best == nil || rl.verb == x.best.verb && rl.name < x.best.name
-	if !better && !rl.said && rl.verb != Ask {
+	if !better && !rl.said && rl.verb != Ask && x.open {
 		return // whether it fires or not
 	}
 	fires, alone := rl.matches(j)
@@ -172,6 +192,7 @@ func (x *finding) look(rl *rule, j *judging) {
 		x.way, x.said = min(x.way, rl.way), true
 	}
 	x.least = max(x.least, rl.least)
+	x.open = x.open || rl.verb == Allow || rl.verb == Ask && rl.stands(j)
 }
 
 // decide is what the layer says of the call.

@@ -51,17 +51,14 @@ func (r *Rules) listed(j *judging) bool {
 
 // always tells whether the rule fires whatever the arguments and the moment are.
 func (r *rule) always(j *judging) bool {
-	return r.speaks(j) && r.per == nil && r.fresh == nil && r.set == nil &&
+	return r.speaks(j, false) && r.per == nil && r.fresh == nil && r.set == nil &&
 		(r.when == nil || r.when.use.still() && r.when.holds(&j.scope) != untrue)
 }
 
-// may tells whether the rule fires for some arguments, at some moment.
+// may tells whether the rule opens the item for some arguments, at some moment.
 func (r *rule) may(j *judging) bool {
-	if !r.speaks(j) || r.when == nil || !r.when.use.still() {
-		return r.speaks(j)
-	}
-	t := r.when.holds(&j.scope)
-	return t == isTrue || t == broken && r.verb != Allow
+	return r.speaks(j, true) && (r.verb == Allow || r.steady()) &&
+		(r.when == nil || !r.when.use.still() || r.when.holds(&j.scope) == isTrue)
 }
 
 // defaultGuards are those of a layer that says nothing of guards.

@@ -263,6 +263,43 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestAskStands: a person is asked for what no rule allows where an allow of the same
+// words would allow it; an ask that fires because something is bad or not known only
+// takes from what others allow.
+func TestAskStands(t *testing.T) {
+	for _, c := range []struct {
+		rest   string
+		change func(*policy.Facts)
+		stands bool
+	}{
+		{"", func(*policy.Facts) {}, true},
+		{"", func(f *policy.Facts) { f.Method = "resources/read" }, true},
+		{`, when: 'args.a == 1'`, func(f *policy.Facts) { f.Args = []byte(`{"a":1}`) }, true},
+		{`, when: 'args.a == 1'`, func(f *policy.Facts) { f.Args = []byte(`{}`) }, false},
+		{`, when: 'effect.write'`, func(*policy.Facts) {}, false},
+		{`, when: 'label.tier != "green" || args.a == 1'`, func(f *policy.Facts) { f.Args = []byte(`{"a":1}`) }, false},
+		{`, effects: [write]`, func(*policy.Facts) {}, true},
+		{`, effects: [write]`, func(f *policy.Facts) { f.Effect = labels.Unclassified }, false},
+		{`, origins: ["stdio:x"]`, func(*policy.Facts) {}, true},
+		{`, origins: ["stdio:x"]`, func(f *policy.Facts) { f.Origin = "" }, false},
+		{`, agents: [bot]`, func(f *policy.Facts) { f.Agent, f.AgentName = "", "" }, false},
+		{`, rate: {over: 0, per: hour}`, func(*policy.Facts) {}, false},
+		{`, new: [to]`, func(f *policy.Facts) { f.Counts.New = []string{"to"} }, false},
+	} {
+		ask := "rules:\n  - {name: r, ask: [t]" + c.rest + "}\n"
+		f := good()
+		c.change(&f)
+		d := policy.Of(mustLoad(t, []byte(ask))).Decide(f)
+		if c.stands != (d.Verb() == policy.Ask) || !c.stands && d.Reason() != policy.NoRule {
+			t.Errorf("%s: %v %s", c.rest, d.Verb(), d.Reason())
+		}
+		both := policy.Of(mustLoad(t, []byte(ask+"  - {name: s, allow: [t], methods: [tools/call, resources/read]}\n")))
+		if d := both.Decide(f); d.Verb() != policy.Ask || d.Rule() != "r" {
+			t.Errorf("%s, beside an allow: %v by %s", c.rest, d.Verb(), d.Rule())
+		}
+	}
+}
+
 func TestRulesErrors(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty":             "",

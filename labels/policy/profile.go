@@ -97,6 +97,9 @@ func (p *layered) judge(j *judging) Decision {
 	if d.verb == Allow {
 		d = capped(d, f)
 	}
+	if f.Content < labels.Inspected { // whoever asked
+		d.way = least(d.way, Cut)
+	}
 	if d.verb > Deny && f.Context.worst() {
 		d = Decision{verb: Ask, reason: Withdrawn, rule: withdrawnRule, way: least(d.way, Cut), least: d.least, shadow: d.shadow}
 	}
@@ -167,7 +170,7 @@ func tier(f *Facts) labels.Tier {
 func capped(d Decision, f *Facts) Decision {
 	switch {
 	case f.Content < labels.Inspected:
-		return Decision{verb: Ask, reason: Doubtful, rule: profileRule(f.Profile), way: least(d.way, Cut), shadow: d.shadow}
+		return Decision{verb: Ask, reason: Doubtful, rule: profileRule(f.Profile), way: d.way, shadow: d.shadow}
 	case f.Profile == Strict && needed(f) < labels.Green:
 		return Decision{verb: Ask, reason: ProfileAsk, rule: profileRule(Strict), way: d.way, shadow: d.shadow}
 	}

@@ -21,7 +21,11 @@ func good() policy.Facts {
 
 func when(t *testing.T, verb, text string) policy.Policy {
 	t.Helper()
-	r, err := policy.Load([]byte(fmt.Sprintf("rules:\n  - name: r\n    %s: [t]\n    when: |\n      %s\n", verb, strings.ReplaceAll(text, "\n", "\n      "))))
+	file := fmt.Sprintf("rules:\n  - name: r\n    %s: [t]\n    when: |\n      %s\n", verb, strings.ReplaceAll(text, "\n", "\n      "))
+	if verb == "ask" { // which only takes where it fires for an error
+		file += "  - {name: s, allow: [t]}\n"
+	}
+	r, err := policy.Load([]byte(file))
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
