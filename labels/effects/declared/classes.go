@@ -63,7 +63,7 @@ func newClass(name Class, a string, n need, words, formats, reasons, weak string
 
 // Words of purposes that several classes share.
 const (
-	aboutLogin   = "login log sign signin signup logon auth* oauth* sso credential* password* passphrase* passwd vault* keychain keyring unlock register registration onboard* 2fa mfa "
+	aboutLogin   = "login loggingin sign signin signup signon logon auth* oauth* sso credential* password* passphrase* passwd vault* keychain keyring unlock register registration onboard* 2fa mfa "
 	aboutConnect = "connect* connection* database* db dsn postgres* mysql mongo* redis mssql oracle snowflake ssh sftp ftp smtp imap pop3 ldap vpn rdp proxy tunnel broker* kafka rabbit* wifi telnet webhook* dbx jdbc kerberos samba smb ssid warehouse cluster* "
 	aboutAccount = "user* account* member* profile* tenant admin* identity identities "
 	aboutPay     = "pay* checkout purchas* buy order* bill* invoic* charg* refund* donat* subscri* transfer* bank* deposit* withdraw* wallet* card* payout* transaction* shop* cart* ticket* reserv* book booking* rent* hire tip tips credit* debit* money remit* iban sepa "

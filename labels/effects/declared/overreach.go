@@ -73,6 +73,9 @@ func (c *class) unfounded(t *Tool, l *Leaf, p, server *purpose, known bool) (abo
 // tool speaks to: none that has another's name, and not several. A tool that is
 // about nothing known may name its service anywhere in its description.
 func ownKey(t *Tool, l *Leaf, about bool) bool {
+	if l.Pattern != "" && takes(l.Pattern) == byClass[AccessToken] { // the form of a well-known service's
+		return false
+	}
 	var said map[string]bool
 	for _, w := range append(wordsOf(l.Name), wordsOf(l.Description)...) {
 		if !others[w] {

@@ -14,9 +14,10 @@ import (
 
 // A pair is a tool that goes too far, and one that has a reason to.
 type pair struct {
-	Class    declared.Class  `json:"class"`
-	Bad, Fit jsontext.Value  `json:",case:ignore"`
-	Origin   declared.Origin `json:"origin,case:ignore"`
+	Class    declared.Class   `json:"class"`
+	Bad, Fit jsontext.Value   `json:",case:ignore"`
+	Origin   declared.Origin  `json:"origin,case:ignore"`
+	Other    *declared.Origin `json:"bad_origin,case:ignore"` // of the bad one; nil: the same
 }
 
 func pairs(t testing.TB, file string) (out []pair) {
@@ -33,6 +34,10 @@ func pairs(t testing.TB, file string) (out []pair) {
 			t.Fatal(err)
 		}
 		p.Origin.Known = true
+		if p.Other == nil {
+			p.Other = &p.Origin
+		}
+		p.Other.Known = true
 		out = append(out, p)
 	}
 	return out
@@ -54,7 +59,7 @@ func measure(t *testing.T, file string, kind declared.Kind) (found, alarms, of i
 	all := pairs(t, file)
 	for _, p := range all {
 		hit := false
-		for _, f := range judged(t, p.Bad, &p.Origin) {
+		for _, f := range judged(t, p.Bad, p.Other) {
 			if hit = hit || f.Kind == kind; f.Kind != kind || f.Class != p.Class {
 				t.Logf("as another: %s %s (%s): %s", f.Kind, f.Class, p.Class, f.Why)
 			}
@@ -79,4 +84,10 @@ func TestOverreach(t *testing.T) {
 	if found, _, of := measure(t, "overreach.jsonl", declared.Overreach); of < 60 || found*10 < of*9 {
 		t.Errorf("%d of %d", found, of)
 	}
+}
+
+// The second half was written after the rules were fixed, by whoever wrote the rules:
+// nothing was changed for it but where its test says so.
+func TestOverreachLater(t *testing.T) {
+	measure(t, "overreach-later.jsonl", declared.Overreach)
 }

@@ -37,25 +37,33 @@ var innocent = []string{
 }
 
 // askedByPattern is the class of what a pattern takes; nil: of none, or of too much.
-// Go's expressions take time linear in pattern and value.
 func askedByPattern(pattern string, budget *int) *class {
-	if *budget == 0 || len(pattern) > maxPatternBytes {
+	if *budget == 0 {
 		return nil
 	}
 	*budget--
+	return takes(pattern)
+}
+
+// takes does the same. Go's expressions take time linear in pattern and value.
+func takes(pattern string) *class {
+	if len(pattern) > maxPatternBytes {
+		return nil
+	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
 		return nil
 	}
 	for _, p := range probes {
-		if takesAll(re, p.values) {
-			for _, v := range innocent {
-				if re.MatchString(v) {
-					return nil
-				}
-			}
-			return byClass[p.class]
+		if !takesAll(re, p.values) {
+			continue
 		}
+		for _, v := range innocent {
+			if re.MatchString(v) {
+				return nil
+			}
+		}
+		return byClass[p.class]
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func parted(text string, form func(string) string, commas bool) []string {
 	end := func(at int) {
 		if start >= 0 && at > start && len(out) < maxWords {
 			out = append(out, form(strings.ToLower(text[start:at])))
-			if n := len(out); n > 1 && brands[out[n-1]] != "" && brands[out[n-1]] == out[n-2] {
+			if n := len(out); n > 1 && joined[out[n-1]][out[n-2]] {
 				out[n-2] += out[n-1]
 				out = out[:n-1]
 			}
@@ -64,8 +64,12 @@ func parted(text string, form func(string) string, commas bool) []string {
 	return out
 }
 
-// brands are second halves of names that are written with a hump, with their first.
-var brands = map[string]string{"hub": "git", "lab": "git", "ai": "open", "pal": "pay", "tube": "you", "face": "hugging", "flare": "cloud"}
+// joined are words that are written apart, or with a hump, and are one: by their
+// second half, with the first ones.
+var joined = map[string]map[string]bool{
+	"hub": wordSet("git"), "lab": wordSet("git"), "ai": wordSet("open"), "pal": wordSet("pay"), "tube": wordSet("you"), "flare": wordSet("cloud"),
+	"in": wordSet("log logs logging sign signs"), "up": wordSet("sign signs"), "on": wordSet("sign"),
+}
 
 // pluralEnd tells whether a small s ends a word of capitals: URLs, IDs.
 func pluralEnd(text string, i int) bool {
