@@ -1,6 +1,10 @@
 package guard
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/pratique-dev/pratique/labels/guard/content"
+)
 
 // ErrConfig is every error of a Config or Constraint. Its text names the key, and
 // repeats nothing else.
@@ -9,16 +13,19 @@ var ErrConfig = errors.New("guards")
 // A Config is what a rule file says of guards, its "guards" member. The zero value
 // has every default on.
 type Config struct {
-	Off   Words       `yaml:"off" json:"off,omitzero"` // defaults that are switched off: paths, refs, hosts, secrets
-	Paths *PathConfig `yaml:"paths" json:"paths,omitzero"`
-	Refs  *RefConfig  `yaml:"refs" json:"refs,omitzero"`
-	Hosts *HostConfig `yaml:"hosts" json:"hosts,omitzero"`
+	Off     Words           `yaml:"off" json:"off,omitzero"` // defaults that are switched off: paths, refs, hosts, secrets
+	Paths   *PathConfig     `yaml:"paths" json:"paths,omitzero"`
+	Refs    *RefConfig      `yaml:"refs" json:"refs,omitzero"`
+	Hosts   *HostConfig     `yaml:"hosts" json:"hosts,omitzero"`
+	Content *content.Config `yaml:"content" json:"content,omitzero"` // nil: secrets are refused
 }
 
 // A PathConfig says which arguments are paths and where they may lie.
 type PathConfig struct {
-	Within Words            `yaml:"within" json:"within,omitzero"` // roots; none: hygiene alone
-	Keys   map[string]Words `yaml:"keys" json:"keys,omitzero"`     // by tool: the names that are paths, instead of the default ones
+	Within  Words            `yaml:"within" json:"within,omitzero"`   // folders; none: hygiene alone
+	Windows bool             `yaml:"windows" json:"windows,omitzero"` // paths are those of a Windows machine
+	Fold    bool             `yaml:"fold" json:"fold,omitzero"`       // letters have no case in names of files
+	Keys    map[string]Words `yaml:"keys" json:"keys,omitzero"`       // by tool: the names that are paths, instead of the default ones
 }
 
 // A RefConfig says which refs are protected, and which arguments are destinations.
@@ -29,8 +36,10 @@ type RefConfig struct {
 
 // A HostConfig says which hosts URLs may name.
 type HostConfig struct {
-	Allow Words            `yaml:"allow" json:"allow,omitzero"` // none: every public host
-	Keys  map[string]Words `yaml:"keys" json:"keys,omitzero"`   // by tool: the names that are URLs or hosts, instead of the default ones
+	Allow   Words            `yaml:"allow" json:"allow,omitzero"`     // none: every public host
+	Schemes Words            `yaml:"schemes" json:"schemes,omitzero"` // of URLs; none: http, https, ws, wss, ssh
+	Private bool             `yaml:"private" json:"private,omitzero"` // hosts that are not public pass too
+	Keys    map[string]Words `yaml:"keys" json:"keys,omitzero"`       // by tool: the names that are URLs or hosts, instead of the default ones
 }
 
 // A Constraint is what one argument has to be: every word that is given must hold. It
@@ -40,7 +49,7 @@ type HostConfig struct {
 // hold, unless it is optional.
 type Constraint struct {
 	Optional   bool     `yaml:"optional" json:"optional,omitzero"`
-	Equals     *Literal `yaml:"equals" json:"equals,omitzero"`
+	Equals     Literal  `yaml:"equals" json:"equals,omitzero"`
 	OneOf      Literals `yaml:"one_of" json:"one_of,omitzero"`
 	Within     Words    `yaml:"within" json:"within,omitzero"`     // path: in one of these folders
 	File       Words    `yaml:"file" json:"file,omitzero"`         // path: exactly one of these files

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 )
@@ -23,6 +24,7 @@ type Literals []Literal
 
 var (
 	errWord    = fmt.Errorf("%w: not a string; put it in quotes", ErrConfig)
+	errNull    = fmt.Errorf("%w: a word has no value; leave it out", ErrConfig)
 	errWords   = fmt.Errorf("%w: not a list of strings", ErrConfig)
 	errLiteral = fmt.Errorf("%w: not a JSON value; put text in quotes", ErrConfig)
 )
@@ -62,6 +64,62 @@ func (w *Words) UnmarshalYAML(decode func(any) error) error {
 			return errWord
 		}
 		*w = append(*w, Word(s))
+	}
+	return nil
+}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler. A word without a value is an error:
+// read as "nothing is asked" it would permit more than whoever wrote it meant. null is a
+// value of equals alone.
+func (c *Constraint) UnmarshalYAML(n ast.Node) error {
+	null := false
+	for _, m := range membersOf(n) {
+		if m.Value.Type() != ast.NullType {
+			continue
+		}
+		if m.Key.GetToken().Value != "equals" {
+			return errNull
+		}
+		null = true
+	}
+	type plain Constraint
+	if err := yaml.NodeToValue(n, (*plain)(c), yaml.Strict()); err != nil {
+		return err
+	}
+	if null {
+		c.Equals = Literal{raw: jsontext.Value("null")}
+	}
+	return nil
+}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler, with an error for words without a
+// value.
+func (c *Config) UnmarshalYAML(n ast.Node) error {
+	if hasNull(n, 0) {
+		return errNull
+	}
+	type plain Config
+	return yaml.NodeToValue(n, (*plain)(c), yaml.Strict())
+}
+
+func hasNull(n ast.Node, depth int) bool {
+	if n.Type() == ast.NullType || depth > maxNesting {
+		return true
+	}
+	for _, m := range membersOf(n) {
+		if hasNull(m.Value, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+func membersOf(n ast.Node) []*ast.MappingValueNode {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		return n.Values
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}
 	}
 	return nil
 }
@@ -131,6 +189,9 @@ func appendNode(b []byte, n ast.Node, depth int) ([]byte, error) {
 	case *ast.IntegerNode, *ast.FloatNode:
 		return appendNumber(b, n.GetToken())
 	case *ast.StringNode:
+		if n.Token.Type == token.StringType && isNumber(n.Value) { // 1e3 is a number in YAML too
+			return append(b, n.Value...), nil
+		}
 		return appendText(b, n.Value)
 	case *ast.LiteralNode:
 		return appendText(b, n.Value.Value)
@@ -185,11 +246,15 @@ func appendText(b []byte, s string) ([]byte, error) {
 }
 
 func appendNumber(b []byte, t *token.Token) ([]byte, error) {
-	v := jsontext.Value(t.Value)
-	if v.Kind() != '0' || !v.IsValid() {
+	if !isNumber(t.Value) {
 		return nil, errNumber
 	}
-	return append(b, v...), nil
+	return append(b, t.Value...), nil
+}
+
+func isNumber(s string) bool {
+	v := jsontext.Value(s)
+	return v.Kind() == '0' && v.IsValid()
 }
 
 var errNumber = fmt.Errorf("%w: not a number as JSON writes it", ErrConfig)

@@ -68,6 +68,22 @@ func TestCommandOfATool(t *testing.T) {
 	}
 }
 
+func TestOptionsOfAPush(t *testing.T) {
+	r := protect(t, "main")
+	for _, w := range []string{"--mirror", "--all", "--prune", "--tags", "--nonsense"} {
+		if r.CheckOptions([]string{"-u", w}) == "" {
+			t.Errorf("%s passes", w)
+		}
+	}
+	if why := r.CheckOptions([]string{"-u", "--force", "--no-verify", "-o", "ci.skip"}); why != "" {
+		t.Error(why)
+	}
+	var none *ref.Rule
+	if none.CheckOptions(nil) != ref.WhyNoRule {
+		t.Error("a rule that nobody made passes")
+	}
+}
+
 func TestCommandBounds(t *testing.T) {
 	r := protect(t, "main")
 	if r.CheckWords(make([]string, 5000), true) != ref.WhyLong || r.CheckCommand("git "+strings.Repeat("x", ref.MaxText), false) != ref.WhyLong {

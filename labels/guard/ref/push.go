@@ -44,16 +44,38 @@ func optionOf(name string) (o option, ok bool) {
 
 // push judges the words behind "git push".
 func (r *Rule) push(words []string) string {
-	var named []string
-	tagged := false
+	named, tagged, why := r.pushOptions(words)
+	switch {
+	case why != "":
+		return why
+	case len(named) >= 2:
+		return r.specs(named[1:])
+	case tagged:
+		return ""
+	}
+	return r.unseen(WhyUnseen) // the branch that is checked out, or what a configuration says
+}
+
+// CheckOptions is why the rule refuses options of git push that stand in an array of
+// their own, apart from what is pushed.
+func (r *Rule) CheckOptions(words []string) (why string) {
+	if r == nil || len(r.patterns) == 0 {
+		return WhyNoRule
+	}
+	_, _, why = r.pushOptions(words)
+	return why
+}
+
+// pushOptions reads the options of git push; named are the other words, the repository
+// first, and tagged whether all tags are pushed too.
+func (r *Rule) pushOptions(words []string) (named []string, tagged bool, why string) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch {
 		case strings.Contains(w, unknown):
-			return r.unseen(WhyUnseen)
+			return nil, false, r.unseen(WhyUnseen)
 		case w == "--":
-			named = append(named, words[i+1:]...)
-			i = len(words)
+			return append(named, words[i+1:]...), tagged, ""
 		case len(w) < 2 || w[0] != '-':
 			named = append(named, w)
 		case w[1] != '-':
@@ -64,23 +86,17 @@ func (r *Rule) push(words []string) string {
 			name, _, joined := strings.Cut(w[2:], "=")
 			switch o, ok := optionOf(name); {
 			case !ok, o == several:
-				return r.unseen(WhyUnseen)
+				return nil, false, r.unseen(WhyUnseen)
 			case o == everyTag:
 				if tagged = true; r.hasTags() {
-					return WhyUnseen
+					return nil, false, WhyUnseen
 				}
 			case o == value && !joined:
 				i++
 			}
 		}
 	}
-	if len(named) < 2 {
-		if tagged {
-			return ""
-		}
-		return r.unseen(WhyUnseen) // the branch that is checked out, or what a configuration says
-	}
-	return r.specs(named[1:])
+	return named, tagged, ""
 }
 
 // hasTags tells whether a tag can be one of the patterns.

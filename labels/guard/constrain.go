@@ -1,0 +1,202 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pratique-dev/pratique/labels/args"
+)
+
+// maxConstraints is how many arguments one rule may speak of.
+const maxConstraints = 256
+
+// A constraint is what a rule says of one argument.
+type constraint struct {
+	key      string   // as the rule names it
+	name     string   // squashed; empty: it is of one place
+	place    []string // JSON Pointer, taken apart; of a name the name alone
+	optional bool
+	words    []word
+}
+
+// Constrain makes what a rule says of arguments, by name or JSON Pointer. It holds no
+// default; nothing at all is a Set that holds. The error is an ErrConfig.
+func Constrain(list map[string]Constraint) (*Set, error) {
+	if len(list) > maxConstraints {
+		return nil, fmt.Errorf("%w: a rule speaks of more than %d arguments", ErrConfig, maxConstraints)
+	}
+	s := &Set{made: true, named: map[string][]int{}}
+	for i, key := range slices.Sorted(maps.Keys(list)) {
+		c := list[key]
+		con, err := newConstraint(key, &c)
+		if err != nil {
+			return nil, fmt.Errorf("%w: argument %d of the rule in order of names: %w", ErrConfig, i+1, err)
+		}
+		if con.name != "" {
+			s.named[con.name] = append(s.named[con.name], len(s.args))
+		}
+		s.args = append(s.args, con)
+	}
+	return s, nil
+}
+
+func newConstraint(key string, c *Constraint) (constraint, error) {
+	con, err := newPlace(key)
+	if err != nil {
+		return con, err
+	}
+	con.optional = c.Optional
+	if con.words, err = wordsFor(c); err == nil && len(con.words) == 0 {
+		err = errSilent
+	}
+	return con, err
+}
+
+// newPlace reads the name or JSON Pointer that a constraint stands under.
+func newPlace(key string) (constraint, error) {
+	con := constraint{key: key}
+	if rest, pointer := strings.CutPrefix(key, "/"); pointer {
+		for seg := range strings.SplitSeq(rest, "/") {
+			con.place = append(con.place, strings.NewReplacer("~1", "/", "~0", "~").Replace(seg))
+		}
+	} else {
+		con.place, con.name = []string{key}, string(squash(nil, key))
+		if con.name == "" {
+			return con, errNames
+		}
+	}
+	if len(key) > 1024 || len(con.place) > maxNesting {
+		return con, errNames
+	}
+	return con, nil
+}
+
+var (
+	errNames  = errors.New("not a name or a JSON Pointer of at most 16 parts")
+	errSilent = errors.New("it says nothing of the argument")
+)
+
+// check judges a member of the constraint's name.
+func (c *constraint) check(w *walker, v args.Value) {
+	for i := range c.words {
+		wd := &c.words[i]
+		wd.check(v, w.call.Files, c.optional, func(at args.Value, why string) {
+			w.add(Violation{Guard: wd.guard, Path: at.Pointer(), Why: why, Rule: "args." + c.key})
+		})
+	}
+}
+
+// absent refuses where the argument is not there, so that the server chooses. A
+// constraint of one place is judged here as well.
+func (c *constraint) absent(w *walker, root args.Value) {
+	there := false
+	c.each(root, func(v args.Value, exact bool) bool {
+		there = there || exact && (v.Kind() != 'n' || c.takesNull())
+		if c.name == "" {
+			c.check(w, v)
+		}
+		return c.name == "" || !there
+	})
+	if !there && !c.optional {
+		w.add(Violation{Guard: c.words[0].guard, Path: "/" + strings.Join(escaped(c.place), "/"), Why: WhyAbsent, Rule: "args." + c.key})
+	}
+}
+
+func escaped(place []string) []string {
+	list := make([]string, len(place))
+	for i, s := range place {
+		list[i] = strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
+	}
+	return list
+}
+
+func (c *constraint) takesNull() bool {
+	return slices.ContainsFunc(c.words, func(w word) bool {
+		return slices.ContainsFunc(w.literals, func(l literal) bool { return l.kind == 'n' })
+	})
+}
+
+// may tells whether the constraint may hold (see Set.May).
+func (c *constraint) may(root args.Value, files Files) bool {
+	there, may := false, false
+	c.each(root, func(v args.Value, exact bool) bool {
+		null := v.Kind() == 'n' && !c.takesNull()
+		there = there || exact && !null
+		may = may || !null && !slices.ContainsFunc(c.words, func(wd word) bool { return !wd.may(v, files) })
+		return !may
+	})
+	return may || !there && !c.optional
+}
+
+// each calls f with every value that the constraint speaks of, until f is false. exact
+// tells whether it stands where the rule says, spelled as the rule spells it.
+func (c *constraint) each(root args.Value, f func(v args.Value, exact bool) bool) {
+	if c.name == "" {
+		c.at(root, c.place, true, f)
+		return
+	}
+	if v, ok := root.Get(c.place[0]); ok && !f(v, true) {
+		return
+	}
+	named(root, c.name, func(v args.Value) bool { return f(v, false) })
+}
+
+// at walks down to one place, by every spelling of its names.
+func (c *constraint) at(v args.Value, place []string, exact bool, f func(args.Value, bool) bool) bool {
+	if len(place) == 0 {
+		return f(v, exact)
+	}
+	if in, ok := v.Inner(); ok {
+		v = in
+	}
+	var want, have [64]byte
+	name := squash(want[:0], place[0])
+	i := 0
+	for m := v.First(); m.Kind() != 0; m = m.Next() {
+		same := m.Name() == place[0]
+		if v.Kind() == '[' {
+			same = fmt.Sprint(i) == place[0]
+		}
+		if i++; same || v.Kind() == '{' && string(squash(have[:0], m.Name())) == string(name) {
+			if !c.at(m, place[1:], exact && same, f) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// named calls f with every member of a squashed name at any depth, JSON inside of
+// texts included, until f is false.
+func named(v args.Value, name string, f func(args.Value) bool) bool {
+	var buf [64]byte
+	object := v.Kind() == '{'
+	for m := v.First(); m.Kind() != 0; m = m.Next() {
+		n := squash(buf[:0], m.Name())
+		prose := object && kindOf(n)&isProse != 0
+		if object && string(n) == name && !f(m) {
+			return false
+		}
+		if !below(m, prose, func(in args.Value) bool { return named(in, name, f) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// below calls f with what stands below a value: itself, or the JSON in it where it is
+// not a text for people or files.
+func below(v args.Value, prose bool, f func(args.Value) bool) bool {
+	switch v.Kind() {
+	case '{', '[':
+		return f(v)
+	case '"':
+		if in, ok := v.Inner(); ok && !prose {
+			return f(in)
+		}
+	}
+	return true
+}

@@ -1,0 +1,303 @@
+package guard_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/goccy/go-yaml"
+
+	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/args"
+	"github.com/pratique-dev/pratique/labels/guard"
+)
+
+func Example() {
+	set, err := guard.Compile(nil)
+	if err != nil {
+		panic(err)
+	}
+	tree, err := args.Parse([]byte(`{"project_id":"1","options":"{\"commit\":{\"branch\":\"refs/heads/main\"}}"}`))
+	if err != nil {
+		panic(err)
+	}
+	for _, v := range set.Check(guard.Call{Tool: "create_commit", Method: "tools/call", Args: tree}) {
+		fmt.Println(v.Path, v.Guard, v.Why)
+	}
+	// Output: /options!/commit/branch ref The destination is a protected ref, or can be taken for one.
+}
+
+func ExampleConstrain() {
+	set, err := guard.Constrain(map[string]guard.Constraint{"file_path": {File: guard.Words{"package.json"}}})
+	if err != nil {
+		panic(err)
+	}
+	tree, err := args.Parse([]byte(`{"file_path":"package.json/../.env"}`))
+	if err != nil {
+		panic(err)
+	}
+	for _, v := range set.Check(guard.Call{Tool: "write_file", Method: "tools/call", Args: tree}) {
+		fmt.Println(v.Path, v.Why)
+	}
+	// Output: /file_path The path has a segment "..".
+}
+
+func config(t testing.TB, text string) *guard.Set {
+	t.Helper()
+	var c guard.Config
+	if err := yaml.UnmarshalWithOptions([]byte(text), &c, yaml.Strict()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := guard.Compile(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func constrain(t testing.TB, text string) *guard.Set {
+	t.Helper()
+	s, err := readArgs(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return s
+}
+
+func unmarshal(text string, to any) error {
+	return yaml.UnmarshalWithOptions([]byte(text), to, yaml.Strict())
+}
+
+func readArgs(text string) (*guard.Set, error) {
+	var m map[string]guard.Constraint
+	if err := yaml.UnmarshalWithOptions([]byte(text), &m, yaml.Strict()); err != nil {
+		return nil, err
+	}
+	return guard.Constrain(m)
+}
+
+func tree(t testing.TB, text string) *args.Tree {
+	t.Helper()
+	tr, err := args.Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return tr
+}
+
+func call(t testing.TB, tool, text string) guard.Call {
+	return guard.Call{Tool: tool, Method: "tools/call", Args: tree(t, text)}
+}
+
+func told(list []guard.Violation) string {
+	var parts []string
+	for _, v := range list {
+		parts = append(parts, v.Guard+" "+v.Path)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// TestRefspecMain is O-24, with its control rows: the destination decides, at any depth
+// and in arrays; which keys are destinations is stated per tool.
+func TestRefspecMain(t *testing.T) {
+	s := config(t, "refs: {protected: [main, release/*], keys: {create_pipeline: [ref]}}")
+	for _, c := range []struct{ tool, args, want string }{
+		{"create_commit", `{"branch":"main"}`, "ref /branch"},
+		{"create_commit", `{"branch":"refs/heads/main"}`, "ref /branch"},
+		{"create_commit", `{"branch":"release/2.4"}`, "ref /branch"},
+		{"create_commit", `{"options":{"commit":{"branch":"main"}}}`, "ref /options/commit/branch"},
+		{"push", `{"refspec":"HEAD:refs/heads/main"}`, "ref /refspec"},
+		{"push", `{"refspec":"+main"}`, "ref /refspec"},
+		{"push", `{"refspec":":main"}`, "ref /refspec"},
+		{"push", `{"refspecs":["feat/x","HEAD:main"]}`, "ref /refspecs/1"},
+		{"git", `{"args":["push","-u","origin","HEAD:main"]}`, "ref /args"},
+		{"create_pipeline", `{"ref":"main"}`, "ref /ref"},
+		{"push", `{"refspec":"main:feat/x"}`, ""},
+		{"create_commit", `{"branch":"maintenance"}`, ""},
+		{"create_commit", `{"branch":"feat/main-menu"}`, ""},
+		{"create_merge_request", `{"source_branch":"feat/x","target_branch":"main"}`, ""},
+	} {
+		if got := told(s.Check(call(t, c.tool, c.args))); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.tool, c.args, got, c.want)
+		}
+	}
+}
+
+// TestDestinations: which names are destinations, of which tools.
+func TestDestinations(t *testing.T) {
+	s := config(t, "refs: {keys: {deploy: [onto], start: []}}")
+	for _, c := range []struct {
+		tool   string
+		effect labels.Effect
+		args   string
+		want   string
+	}{
+		{"commit", labels.Write, `{"Branch":"main","branch":"feat/x"}`, "ref /Branch"}, // O-03, frame 6
+		{"commit", 0, `{"br\u0430nch":"main"}`, "ref /br\u0430nch"},
+		{"commit", 0, `{"branchName":"main"}`, "ref /branchName"},
+		{"commit", 0, `{"branch-name":"main"}`, "ref /branch-name"},
+		{"commit", 0, `{"commit.branch":"main"}`, "ref /commit.branch"},
+		{"commit", 0, `{"into_branch":"main"}`, "ref /into_branch"},
+		{"commit", 0, `{"branch":{"name":"main"}}`, "ref /branch/name"},
+		{"commit", 0, `{"branch":"[\"main\"]"}`, "ref /branch, ref /branch!/0"},
+		{"commit", 0, `{"branch":["feat/x",["main"]]}`, "ref /branch/1/0"},
+		{"commit", 0, `{"branch":null,"tag":7}`, ""},
+		{"commit", 0, `{"branch":""}`, "ref /branch"},
+		{"commit", 0, `{"source_branch":"main","target_branch":"main","start_branch":"main","base_branch":"main","from":"main","default_branch":"main","remove_source_branch":true}`, ""},
+		{"commit", 0, `{"actions":[{"options":"{\"a\":{\"branch\":\"main\"}}"}]}`, "ref /actions/0/options!/a/branch"},
+		{"commit", 0, `{"content":"{\"branch\":\"main\"}","branch":"feat/x"}`, ""},
+		{"create_branch", labels.Write, `{"branch":"feat/x","ref":"main"}`, ""},
+		{"create_tag", 0, `{"tag_name":"v1","ref":"main"}`, ""},
+		{"create_tag", 0, `{"tag_name":"main","ref":"x"}`, "ref /tag_name"},
+		{"createBranch", 0, `{"branch":"main","ref":"main"}`, "ref /branch"},
+		{"trigger_pipeline", 0, `{"ref":"main"}`, "ref /ref"},
+		{"get_file_contents", labels.Read, `{"ref":"main"}`, ""},
+		{"get_file_contents", 0, `{"ref":"main"}`, ""},
+		{"get_file_contents", labels.Write, `{"ref":"main"}`, "ref /ref"},
+		{"get_and_delete", 0, `{"branch":"main"}`, "ref /branch"},
+		{"delete_branch", labels.Read, `{"branch":"main"}`, ""},
+		{"deploy", labels.Read, `{"onto":"main","branch":"main","args":["git","push"]}`, "ref /onto"},
+		{"start", labels.Write, `{"branch":"main"}`, ""},
+		{"push", 0, `{"refspec":"feat/x","mirror":true}`, "ref /mirror"},
+		{"push", 0, `{"refspec":"feat/x","all":"true"}`, "ref /all"},
+		{"push", 0, `{"refspec":"feat/x","all":false,"force":true}`, ""},
+		{"push_notification", 0, `{"text":"x","all":true}`, ""},
+		{"push", 0, `{"refspec":"feat/x","options":["--mirror"]}`, "ref /options"},
+		{"push", 0, `{"refspec":"feat/x","options":["-u"]}`, ""},
+		{"git_push", 0, `{"remote":"origin"}`, "ref "},
+		{"git_push", 0, `{"remote":"origin","branch":"feat/x"}`, ""},
+		{"git_push", 0, `{"args":["push","origin","feat/x"]}`, ""},
+		{"git_log", 0, `{"branch":"main"}`, ""},
+		{"git", 0, `{"command":"push","args":["origin","main"]}`, "ref /args"},
+		{"git", 0, `{"command":"push","args":["origin"]}`, "ref /args"},
+		{"git", 0, `{"command":"push","args":["origin","feat/x"]}`, ""},
+		{"git", 0, `{"operation":"push","branch":"feat/x"}`, ""},
+		{"git", 0, `{"operation":"push","remote":"origin"}`, "ref "},
+		{"git", 0, `{"arguments":"push origin main"}`, "ref /arguments"},
+		{"run", 0, `{"command":"git","args":["push","origin","main"]}`, "ref /args"},
+		{"run", 0, `{"command":"git","subcommand":"push","args":["origin","main"]}`, "ref /args"},
+		{"run", 0, `{"command":"cd x; git push","args":[]}`, "ref /command, ref /args"},
+		{"run", 0, `{"command":"git push origin main"}`, "ref /command"},
+		{"run", 0, `{"cmd":["bash","-c","git push origin main"]}`, "ref /cmd/2, ref /cmd"},
+		{"run", 0, `{"commands":["git status","cd x && git push origin main"]}`, "ref /commands/1"},
+		{"run", 0, `{"commands":[["git","push","origin","main"]]}`, "ref /commands/0"},
+		{"run", 0, `{"steps":[{"run":"git push origin HEAD:main"}]}`, "ref /steps/0/run"},
+		{"run", 0, `{"command":"git push origin feat/x"}`, ""},
+		{"run", labels.Read, `{"command":"git push origin main"}`, "ref /command"},
+		{"run", 0, `{"command":"ls","args":["-l","main"]}`, ""},
+	} {
+		cl := call(t, c.tool, c.args)
+		cl.Effect = c.effect
+		if got := told(s.Check(cl)); got != c.want {
+			t.Errorf("%s %s %s: %q, want %q", c.tool, c.effect, c.args, got, c.want)
+		}
+	}
+}
+
+// TestSiblingAndDotdot is O-23 by rules about arguments.
+func TestSiblingAndDotdot(t *testing.T) {
+	read := constrain(t, "path: {within: /srv/share}")
+	write := constrain(t, "file_path: {file: package.json}")
+	for _, c := range []struct {
+		set  *guard.Set
+		args string
+		pass bool
+	}{
+		{read, `{"path":"/srv/share/a.md"}`, true}, {read, `{"path":"/srv/share/./sub//b.md"}`, true},
+		{read, `{"path":"/srv/share-secret/loot.md"}`, false}, {read, `{"path":"/srv/share/../share-secret/loot.md"}`, false}, {read, `{"path":"/srv/share/sub/../../../etc/passwd"}`, false},
+		{read, `{"path":"file:///srv/share/../../etc/passwd"}`, false}, {read, `{"path":"/srv/share/a.md\u0000.png"}`, false}, {read, `{"path":""}`, false},
+		{write, `{"file_path":"package.json"}`, true}, {write, `{"file_path":"./package.json"}`, true}, {write, `{"file_path":"package.json/../.env"}`, false},
+		{write, `{"file_path":"package.json","options":{"target":{"file_path":"../.env"}}}`, false},
+	} {
+		if got := c.set.Check(call(t, "x", c.args)); (len(got) == 0) != c.pass {
+			t.Errorf("%s: %v", c.args, got)
+		}
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	defaults, profile := config(t, ""), guard.Profile()
+	private := config(t, "hosts: {private: true}")
+	for _, c := range []struct {
+		args, want, profile string
+	}{
+		{`{"path":"a/../b"}`, "path /path", "path /path"},
+		{`{"filePath":"a%2fb"}`, "path /filePath", "path /filePath"},
+		{`{"options":{"path":["ok","..\\x"]}}`, "path /options/path/1", "path /options/path/1"},
+		{`{"log_dir":"x/../../y"}`, "path /log_dir", "path /log_dir"},
+		{`{"source":"a/../b","destination":"c"}`, "path /source", "path /source"},
+		{`{"source":"an opinion. really?","to":"ann"}`, "", ""},
+		{`{"jsonpath":"$..book","query":"../x"}`, "", ""},
+		{`{"content":"{\"path\":\"../x\"}","path":"tsconfig.json"}`, "", ""},
+		{`{"url":"http://169.254.169.254/latest"}`, "host /url", ""},
+		{`{"target_url":"https://user@h.example/"}`, "host /target_url", ""},
+		{`{"url":"localhost:3000"}`, "host /url", ""},
+		{`{"url":"https://h.example/x"}`, "", ""},
+		{`{"url":"","uri":"memo://x","callback":"onDone","href":"/a/b"}`, "", ""},
+		{`{"uri":"http://10.0.0.1/"}`, "host /uri", ""},
+		{`{"hostname":"10.0.0.1"}`, "host /hostname", ""},
+		{`{"branch":"main"}`, "ref /branch", ""},
+		{`{"path":"a.txt","content":"glpat-` + `Zx8kQ2mN5vB7cT4rW9yL"}`, "content /content", ""},
+	} {
+		if got := told(defaults.Check(call(t, "do", c.args))); got != c.want {
+			t.Errorf("defaults, %s: %q, want %q", c.args, got, c.want)
+		}
+		if got := told(profile.Check(call(t, "do", c.args))); got != c.profile {
+			t.Errorf("profile, %s: %q, want %q", c.args, got, c.profile)
+		}
+	}
+	if got := private.Check(call(t, "do", `{"url":"http://localhost:3000/"}`)); got != nil {
+		t.Error(got)
+	}
+	if s := config(t, "off: [paths, refs, hosts, secrets]"); s.Check(call(t, "do", `{"path":"../x","branch":"main","url":"http://10.0.0.1"}`)) != nil {
+		t.Error("what is switched off still refuses")
+	}
+	within := config(t, "paths: {within: [src], keys: {move: [a, b]}}")
+	for args, want := range map[string]string{`{"path":"src/x"}`: "", `{"path":"x"}`: "path /path"} {
+		if got := told(within.Check(call(t, "do", args))); got != want {
+			t.Errorf("within, %s: %q", args, got)
+		}
+	}
+	if got := told(within.Check(call(t, "move", `{"a":"src/x","b":"y","path":"z"}`))); got != "path /b" {
+		t.Error(got)
+	}
+	a, _ := guard.Compile(nil)
+	if b, _ := guard.Compile(&guard.Config{}); a != b {
+		t.Error("equal defaults are two sets")
+	}
+}
+
+func TestNothingMadeRefuses(t *testing.T) {
+	var none *guard.Set
+	c := call(t, "x", `{}`)
+	for _, s := range []*guard.Set{none, {}} {
+		if len(s.Check(c)) != 1 || !s.May(c) {
+			t.Error("a set that nobody made lets pass")
+		}
+	}
+	d, _ := guard.Compile(nil)
+	if got := d.Check(guard.Call{Tool: "x"}); len(got) != 1 || got[0].Why != guard.WhyNotMade || !d.May(guard.Call{}) {
+		t.Error("arguments that nobody read pass")
+	}
+}
+
+// TestDeepJSONInTexts: what is nested deeper than is read is refused, not skipped.
+func TestDeepJSONInTexts(t *testing.T) {
+	text := `{"branch":"main"}`
+	for range 8 {
+		b, err := json.Marshal(map[string]string{"o": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = string(b)
+	}
+	for _, s := range []*guard.Set{config(t, ""), constrain(t, "branch: {equals: x, optional: true}")} {
+		if got := s.Check(call(t, "x", text)); len(got) == 0 {
+			t.Error("passes")
+		}
+	}
+	if !constrain(t, "branch: {equals: main, optional: true}").May(call(t, "x", text)) {
+		t.Error("a rule that forbids does not match what cannot be read")
+	}
+}

@@ -1,0 +1,158 @@
+package guard
+
+import (
+	"strings"
+
+	"github.com/pratique-dev/pratique/internal/lookalike"
+)
+
+// A kind is what the name of an argument says that it holds: a set.
+type kind uint16
+
+const (
+	isPath    kind = 1 << iota
+	likePath       // a path where the text looks like one
+	isRef          // a branch, tag or refspec that is written
+	isHost         // a host
+	isURL          // a URL, perhaps a relative one
+	isURI          // a URL where it is one of the web; else a name of something
+	isCommand      // a command line, or the words of one
+	isWords        // the words behind a command that stands beside
+	isProse        // a text for people or a file: not looked into for JSON
+	isInner        // says what the member around it says
+	isFlag         // of a push: true writes refs that nothing names
+	isEither       // what is written, or what something new is made of
+)
+
+// squash appends the form of a name in which two names that a lenient server takes for
+// one are equal: what it looks like in lower case, without what joins words.
+func squash(b []byte, name string) []byte {
+	b = lookalike.Fold(b, name)
+	n := 0
+	for _, c := range b {
+		if c != '_' && c != '-' && c != '.' && c != ' ' {
+			b[n] = c
+			n++
+		}
+	}
+	return b[:n]
+}
+
+// kinds are names, squashed, that say what they hold.
+var kinds = table(map[kind]string{
+	isPath: "path paths file files filepath filepaths filename filenames pathname dir dirs directory directories folder folders oldpath newpath previouspath " +
+		"localpath outputpath inputpath targetpath sourcepath destinationpath destpath srcpath dstpath artifactpath repopath workdir workingdirectory cwd outfile infile",
+	likePath: "source destination dest src dst root output input target from to location",
+	isRef: "branch branches branchname branchnames ref refs refname refnames refspec refspecs tag tagname tagnames gitref destinationref targetref destref " +
+		"newbranch newbranchname tobranch pushbranch",
+	isHost:    "host hosts hostname hostnames",
+	isURL:     "url urls",
+	isURI:     "uri uris href endpoint endpoints webhook callback link",
+	isCommand: "command commands cmd cmds commandline script scripts shell bash run exec subcommand operation",
+	isWords:   "args argv arguments params parameters options flags",
+	isProse: "content contents text texts body bodytext message messages description title note notes comment comments summary prompt query html markdown md " +
+		"code sourcecode data blob patch diff template oldtext newtext oldstring newstring oldstr newstr filetext",
+	isInner:  "name value id full default current",
+	isFlag:   "mirror all allbranches pushall prune",
+	isEither: "ref gitref",
+})
+
+// elsewhere are names that end like one of a kind and are another thing: the sources
+// of what is written, the destination of a review, settings, patterns.
+var elsewhere = set("targetbranch sourcebranch basebranch headbranch frombranch startbranch parentbranch comparebranch originbranch srcbranch defaultbranch " +
+	"upstreambranch trackingbranch removesourcebranch baseref headref sourceref startref fromref contentref dryrunref beforeref afterref parentref " +
+	"jsonpath xpath classpath")
+
+func table(lists map[kind]string) map[string]kind {
+	m := map[string]kind{}
+	for k, list := range lists {
+		for w := range strings.FieldsSeq(list) {
+			m[w] |= k
+		}
+	}
+	return m
+}
+
+func set(list string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		m[w] = true
+	}
+	return m
+}
+
+// kindOf is what a squashed name says. Names that nobody listed are read by their
+// ends, in the way that refuses more: a branch that is not known to be a source is
+// written.
+func kindOf(name []byte) kind {
+	if k, ok := kinds[string(name)]; ok {
+		return k
+	}
+	if len(name) < 3 || elsewhere[string(name)] {
+		return 0
+	}
+	for _, e := range ends {
+		if len(name) > len(e.end) && string(name[len(name)-len(e.end):]) == e.end {
+			return e.kind
+		}
+	}
+	return 0
+}
+
+var ends = []struct {
+	end  string
+	kind kind
+}{
+	{"branch", isRef}, {"branchname", isRef}, {"refspec", isRef}, {"refspecs", isRef}, {"gitref", isRef}, {"refname", isRef}, {"tagname", isRef},
+	{"path", isPath}, {"paths", isPath}, {"filename", isPath}, {"directory", isPath}, {"folder", isPath}, {"dir", isPath},
+	{"url", isURL}, {"urls", isURL}, {"hostname", isHost}, {"endpoint", isURI}, {"webhook", isURI}, {"href", isURI}, {"uri", isURI}, {"uris", isURI},
+	{"command", isCommand}, {"content", isProse}, {"contents", isProse}, {"text", isProse}, {"body", isProse}, {"description", isProse}, {"message", isProse},
+}
+
+// A trade is what the name of a tool says that matters to guards.
+type trade struct {
+	git    bool // git is what runs
+	push   bool
+	looks  bool // reads, by its first word, and nothing is joined to that
+	source bool // makes something new, of what its "ref" names
+}
+
+// tradeOf reads the name of a tool. It decides what a name among its arguments means,
+// never what the tool does.
+func tradeOf(tool string) (t trade) {
+	first := true
+	var buf [32]byte
+	for i := 0; i < len(tool); {
+		j := i + 1
+		for j < len(tool) && goesOn(tool[j-1], tool[j]) {
+			j++
+		}
+		w := strings.TrimRight(tool[i:j], joints)
+		if i = j; w == "" || len(w) > len(buf)/4 {
+			continue
+		}
+		switch string(lookalike.Fold(buf[:0], w)) {
+		case "git":
+			t.git = true
+			continue // git_log looks
+		case "push":
+			t.push = true
+		case "get", "list", "read", "search", "find", "fetch", "show", "view", "describe", "compare", "download", "count", "check", "validate", "log", "diff", "blame", "status":
+			t.looks = t.looks || first
+		case "create", "new", "add", "make":
+			t.source = t.source || first
+		case "and", "or", "then", "replace", "edit":
+			t.looks = false
+		}
+		first = false
+	}
+	return t
+}
+
+const joints = "_-./: "
+
+// goesOn tells whether b stands in the word that a stands in.
+func goesOn(a, b byte) bool {
+	upper := func(c byte) bool { return 'A' <= c && c <= 'Z' }
+	return strings.IndexByte(joints, a) < 0 && (!upper(b) || upper(a))
+}

@@ -1,0 +1,347 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/pratique-dev/pratique/internal/lookalike"
+	"github.com/pratique-dev/pratique/labels/args"
+	"github.com/pratique-dev/pratique/labels/guard/host"
+	"github.com/pratique-dev/pratique/labels/guard/path"
+	"github.com/pratique-dev/pratique/labels/guard/ref"
+	"github.com/pratique-dev/pratique/labels/guard/value"
+)
+
+// A word is one word of a constraint, compiled.
+type word struct {
+	guard    string
+	text     func(text string, files Files) (why string) // of each text; nil: it judges no text
+	mayText  func(text string, files Files) bool
+	refs     *ref.Rule // where it judges refs, for the words of a command
+	mail     bool      // whether an object of a name and an address counts
+	number   func(value.Number) (why string)
+	literals []literal
+	notOne   string // what is said where none of literals is equal
+	longest  int    // -1: not asked
+}
+
+// wordsFor compiles the words of a constraint.
+func wordsFor(c *Constraint) ([]word, error) {
+	var list []word
+	for _, make := range []func(*Constraint) (*word, error){literalWords, pathWord, refsWord, notRefsWord, hostWord, mailWord, numberWord, dateWord} {
+		w, err := make(c)
+		if err != nil {
+			return nil, err
+		}
+		if w != nil {
+			w.longest = -1
+			list = append(list, *w)
+		}
+	}
+	if c.Longest != nil {
+		if *c.Longest < 0 {
+			return nil, errors.New("longest: not negative")
+		}
+		list = append(list, word{guard: "value", longest: *c.Longest})
+	}
+	return list, nil
+}
+
+func literalWords(c *Constraint) (*word, error) {
+	texts, why := c.OneOf, WhyNotListed
+	switch {
+	case !c.Equals.IsZero() && c.OneOf != nil:
+		return nil, errors.New("equals and one_of: one of them")
+	case !c.Equals.IsZero():
+		texts, why = Literals{c.Equals}, WhyNotEqual
+	case c.OneOf == nil:
+		return nil, nil
+	}
+	if len(texts) == 0 || len(texts) > maxKeys {
+		return nil, fmt.Errorf("one_of: 1 to %d values", maxKeys)
+	}
+	w := &word{guard: "value", notOne: why}
+	for _, t := range texts {
+		l, err := newLiteral(t)
+		if err != nil {
+			return nil, err
+		}
+		w.literals = append(w.literals, l)
+	}
+	return w, nil
+}
+
+// drive begins a path of Windows.
+var drive = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
+
+func pathWord(c *Constraint) (*word, error) {
+	if c.Within == nil && c.File == nil {
+		return nil, nil
+	}
+	o := path.Options{Within: texts(c.Within), Exactly: texts(c.File)}
+	if n := len(o.Within) + len(o.Exactly); n == 0 || n > maxPatterns {
+		return nil, fmt.Errorf("within, file: 1 to %d paths", maxPatterns)
+	}
+	for _, p := range append(texts(c.Within), texts(c.File)...) {
+		o.Windows = o.Windows || drive.MatchString(p)
+	}
+	r, err := path.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("within, file: %w", err)
+	}
+	return &word{guard: "path", text: func(t string, f Files) string { return r.Check(t, f) },
+		mayText: func(t string, f Files) bool { return r.Check(t, f) != path.WhyOutside }}, nil
+}
+
+// refsWord and notRefsWord judge both ways: what is not surely outside of some refs
+// may be one of them.
+func refsWord(c *Constraint) (*word, error) { return refWord("refs", c.Refs, ref.Only, ref.Protect) }
+
+func notRefsWord(c *Constraint) (*word, error) {
+	return refWord("not_refs", c.NotRefs, ref.Protect, ref.Only)
+}
+
+func refWord(key string, patterns Words, holds, fails func([]string) (*ref.Rule, error)) (*word, error) {
+	if patterns == nil {
+		return nil, nil
+	}
+	if len(patterns) > maxPatterns {
+		return nil, fmt.Errorf("%s: 1 to %d patterns", key, maxPatterns)
+	}
+	r, err := holds(texts(patterns))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	not, err := fails(texts(patterns))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	return &word{guard: "ref", refs: r, text: func(t string, _ Files) string { return r.Check(t) },
+		mayText: func(t string, _ Files) bool { return not.Check(t) != "" }}, nil
+}
+
+func hostWord(c *Constraint) (*word, error) {
+	if c.Hosts == nil {
+		return nil, nil
+	}
+	if len(c.Hosts) == 0 || len(c.Hosts) > maxPatterns {
+		return nil, fmt.Errorf("hosts: 1 to %d hosts", maxPatterns)
+	}
+	r, err := host.New(host.Options{Allow: texts(c.Hosts)})
+	if err != nil {
+		return nil, fmt.Errorf("hosts: %w", err)
+	}
+	return &word{guard: "host", text: func(t string, _ Files) string { return r.Check(t) },
+		mayText: func(t string, _ Files) bool { return r.Check(t) != host.WhyOther }}, nil
+}
+
+func mailWord(c *Constraint) (*word, error) {
+	if c.Recipients == nil {
+		return nil, nil
+	}
+	if len(c.Recipients) > maxPatterns {
+		return nil, fmt.Errorf("recipients: 1 to %d of them", maxPatterns)
+	}
+	r, err := value.ReadRecipients(texts(c.Recipients))
+	if err != nil {
+		return nil, fmt.Errorf("recipients: %w", err)
+	}
+	return &word{guard: "recipient", mail: true, text: func(t string, _ Files) string { return r.Check(t) },
+		mayText: func(t string, _ Files) bool { return r.May(t) }}, nil
+}
+
+func numberWord(c *Constraint) (*word, error) {
+	if c.Min == nil && c.Max == nil {
+		return nil, nil
+	}
+	var least, most *value.Number
+	for _, x := range []struct {
+		from *Literal
+		to   **value.Number
+	}{{c.Min, &least}, {c.Max, &most}} {
+		if x.from == nil {
+			continue
+		}
+		n, ok := value.ParseNumber(x.from.raw)
+		if !ok {
+			return nil, errors.New("min, max: numbers as JSON writes them")
+		}
+		*x.to = &n
+	}
+	if least != nil && most != nil && value.Compare(*least, *most) > 0 {
+		return nil, errors.New("min, max: nothing is that large and that small")
+	}
+	return &word{guard: "number", number: func(n value.Number) string {
+		switch {
+		case least != nil && value.Compare(n, *least) < 0:
+			return value.WhyTooSmall
+		case most != nil && value.Compare(n, *most) > 0:
+			return value.WhyTooLarge
+		}
+		return ""
+	}}, nil
+}
+
+func dateWord(c *Constraint) (*word, error) {
+	if c.Before == nil && c.After == nil {
+		return nil, nil
+	}
+	var before, after value.Date
+	for _, x := range []struct {
+		from *Word
+		to   *value.Date
+	}{{c.Before, &before}, {c.After, &after}} {
+		ok := true
+		if x.from != nil {
+			*x.to, ok = value.ParseDate(string(*x.from))
+		}
+		if !ok {
+			return nil, errors.New("before, after: dates or times of RFC 3339")
+		}
+	}
+	if c.Before != nil && c.After != nil && !after.Before(before) {
+		return nil, errors.New("before, after: nothing is that early and that late")
+	}
+	check := func(t string, _ Files) string {
+		d, ok := value.ParseDate(t)
+		switch {
+		case !ok:
+			return value.WhyNotDate
+		case c.Before != nil && !d.Before(before):
+			return value.WhyNotBefore
+		case c.After != nil && !after.Before(d):
+			return value.WhyNotAfter
+		}
+		return ""
+	}
+	return &word{guard: "date", text: check, mayText: func(t string, _ Files) bool {
+		d, ok := value.ParseDate(t)
+		return !ok || !(c.Before != nil && (before.Before(d) || before == d)) && !(c.After != nil && (d.Before(after) || after == d))
+	}}, nil
+}
+
+// check judges a value and calls refuse with what does not hold.
+func (w *word) check(v args.Value, files Files, optional bool, refuse func(args.Value, string)) {
+	k := v.Kind()
+	switch {
+	case w.literals != nil:
+		if w.isOne(v) || k == 'n' {
+			return
+		}
+		if k != '[' || v.Len() == 0 {
+			refuse(v, w.notOne)
+			return
+		}
+	case w.longest >= 0:
+		switch {
+		case k == '"' && len(v.Text()) > w.longest, k == '[' && v.Len() > w.longest:
+			refuse(v, WhyTooLong)
+		case k != '"' && k != '[' && k != 'n':
+			refuse(v, WhyKind)
+		}
+		return
+	}
+	switch k {
+	case 'n': // absent, see constraint.absent
+	case '[':
+		w.checkArray(v, files, optional, refuse)
+	case '"':
+		if why := w.checkText(v.Text(), files); why != "" {
+			refuse(v, why)
+		} else if in, ok := v.Inner(); ok {
+			w.check(in, files, optional, refuse)
+		}
+	case '0':
+		n, ok := value.ParseNumber(v.Number())
+		switch {
+		case w.number == nil:
+			refuse(v, WhyKind)
+		case !ok:
+			refuse(v, value.WhyNotNumber)
+		default:
+			if why := w.number(n); why != "" {
+				refuse(v, why)
+			}
+		}
+	default:
+		if k == '{' && w.mail && w.checkPerson(v, files, refuse) {
+			return
+		}
+		refuse(v, WhyKind)
+	}
+}
+
+func (w *word) checkArray(v args.Value, files Files, optional bool, refuse func(args.Value, string)) {
+	if v.Len() == 0 && !optional {
+		refuse(v, WhyAbsent)
+		return
+	}
+	if words := wordsOf(v); w.refs != nil && isPush(words) {
+		if why := w.refs.CheckWords(words, true); why != "" {
+			refuse(v, why)
+		}
+		return
+	}
+	for e := v.First(); e.Kind() != 0; e = e.Next() {
+		if e.Kind() == 'n' {
+			refuse(e, WhyKind)
+			continue
+		}
+		w.check(e, files, optional, refuse)
+	}
+}
+
+// isPush tells whether the texts of an array are the words of a git command.
+func isPush(words []string) bool {
+	return len(words) > 0 && (words[0] == "git" || words[0] == "push" || strings.HasPrefix(words[0], "-"))
+}
+
+// plainNumber is a number that all programs read alike in a text.
+var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
+
+// checkText judges one text.
+func (w *word) checkText(text string, files Files) string {
+	switch {
+	case w.text != nil:
+		return w.text(text, files)
+	case w.number == nil:
+		return w.notOne
+	case !plainNumber.MatchString(text):
+		return value.WhyNotNumber
+	}
+	n, ok := value.ParseNumber([]byte(text))
+	if !ok {
+		return value.WhyNotNumber
+	}
+	return w.number(n)
+}
+
+// checkPerson judges an object that holds an address, perhaps beside a name; false
+// where it holds none.
+func (w *word) checkPerson(v args.Value, files Files, refuse func(args.Value, string)) bool {
+	found := false
+	for m := v.First(); m.Kind() != 0; m = m.Next() {
+		switch m.Kind() {
+		case '"':
+			var buf [64]byte
+			switch string(squash(buf[:0], m.Name())) {
+			case "name", "displayname", "type", "label", "kind":
+				if !strings.Contains(string(lookalike.Fold(nil, m.Text())), "@") {
+					continue
+				}
+			}
+			found = true
+			if why := w.text(m.Text(), files); why != "" {
+				refuse(m, why)
+			}
+		case '{':
+			found = w.checkPerson(m, files, refuse) || found
+		case '[':
+			found = true
+			w.checkArray(m, files, false, refuse)
+		}
+	}
+	return found
+}
