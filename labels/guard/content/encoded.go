@@ -12,24 +12,38 @@ const (
 	leastHex    = 40
 )
 
-// encoded takes encodings off and looks again: texts in pieces, percent and backslash
-// escapes, base64 and hex, also over several lines.
+// encoded takes encodings off and looks again: percent and backslash escapes and texts
+// in pieces, which are one text then; base64 and hex, also over several lines, in that
+// text.
 func (s *sighting) encoded(t string, layer int, at func(int) int) {
-	if joined, marks := joinPieces(t); len(marks) > 0 {
-		s.again(joined, layer, mapped(marks, at))
-	}
-	if strings.Count(t, "%") >= 3 {
-		if d := unpercent(t); len(t)-len(d) >= 6 {
-			s.again(d, layer, scaled(len(d), len(t), at))
+	u := t
+	for range 3 {
+		if strings.Count(u, "%") < 3 {
+			break
 		}
-	}
-	if strings.Contains(t, `\x`) || strings.Contains(t, `\u00`) || strings.Contains(t, `\0`) || strings.Contains(t, `\1`) {
-		if d := unbackslash(t); len(t)-len(d) >= 6 {
-			s.again(d, layer, scaled(len(d), len(t), at))
+		d := unpercent(u)
+		if len(u)-len(d) < 6 {
+			break
 		}
+		u = d
 	}
-	runs(t, func(from, to int, lines bool) {
-		run := t[from:to]
+	if escapes(u) {
+		u = unbackslash(u)
+	}
+	if len(u) != len(t) {
+		at = scaled(len(u), len(t), at)
+	}
+	if joined, marks := joinPieces(u); len(marks) > 0 {
+		u, at = joined, mapped(marks, at)
+	}
+	if len(u) != len(t) {
+		s.budget -= len(u)
+		tokens(u, func(from, to int, _ bool) { s.found(at(from), at(to), whyHidden) })
+		privateKeys(u, func(from, to int) { s.found(at(from), at(to), whyHidden) })
+		structured(u, func(from, to int) { s.found(at(from), at(to), whyHidden) })
+	}
+	runs(u, func(from, to int, lines bool) {
+		run := u[from:to]
 		if lines {
 			run = strings.Map(func(r rune) rune {
 				if r < 0x80 && (std64[r] || url64[r]) {
@@ -40,6 +54,20 @@ func (s *sighting) encoded(t string, layer int, at func(int) int) {
 		}
 		s.run(run, layer, func(int) int { return at(from) })
 	})
+}
+
+// escapes tells whether characters are written as programming languages escape them.
+func escapes(t string) bool {
+	for rest := t; ; {
+		i := strings.IndexByte(rest, '\\')
+		if i < 0 || i+3 >= len(rest) {
+			return false
+		}
+		if c := rest[i+1]; (c == 'x' || c == 'u' || c == 'U' || c >= '0' && c <= '7') && hexDigit(rest[i+2]) >= 0 {
+			return true
+		}
+		rest = rest[i+2:]
+	}
 }
 
 // again looks into what was decoded.

@@ -114,7 +114,7 @@ func (c *check) judge(list []command, i, from, to, depth int) {
 		if !cmd.captured {
 			c.output(list, i, from, to)
 		}
-	case encoders[name] && secret && !cmd.captured && !decodes(args):
+	case encoders[name] && secret && !cmd.captured && !decodes(name, args):
 		c.output(list, i, from, to)
 	}
 	if senders[name] {
@@ -209,7 +209,7 @@ func outsiders(v string) bool {
 // pipeline judges what is run that was fetched or decoded right before.
 func (c *check) pipeline(list []command, i, from, to int) {
 	name, args := list[i].program()
-	if !fetchers[name] && !decodes(args) {
+	if !fetchers[name] && !decodes(name, args) {
 		return
 	}
 	for n := list[i].next; n > 0; n = list[n].next {
@@ -221,12 +221,12 @@ func (c *check) pipeline(list []command, i, from, to int) {
 }
 
 // decodes tells whether a command takes an encoding off.
-func decodes(args []word) bool {
-	for _, a := range args {
-		switch a.text {
-		case "-d", "-D", "--decode", "-di", "-decode", "-r", "--d":
-			return true
-		}
+func decodes(name string, args []word) bool {
+	switch name {
+	case "base64", "base32", "basenc", "openssl", "certutil", "uudecode":
+		return name == "uudecode" || hasArg(args, "-d", "-D", "--decode", "-di", "-decode", "--d")
+	case "xxd":
+		return hasArg(args, "-r", "-rp", "-r-p")
 	}
 	return false
 }

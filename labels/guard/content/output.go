@@ -19,7 +19,7 @@ func (c *check) output(list []command, i, from, to int) {
 		case name == "tee" && n != i:
 			c.add(CI, from, to, whyPrints)
 			return
-		case encoders[name] && !decodes(args):
+		case encoders[name] && !decodes(name, args):
 			encoded = true
 		}
 		if len(cmd.targets) > 0 {
@@ -114,8 +114,11 @@ var serverNames = map[string]bool{
 
 // toServer tells whether a URL is one of the job's own server, or of a host on the list.
 func (c *check) toServer(u string) bool {
-	if i := strings.LastIndexByte(u, '@'); i >= 0 && strings.Contains(u, "://") && !strings.Contains(u[strings.Index(u, "://")+3:i], "/") {
-		u = u[:strings.Index(u, "://")+3] + u[i+1:]
+	if scheme, rest, ok := strings.Cut(u, "://"); ok {
+		authority, _, _ := strings.Cut(rest, "/")
+		if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+			u = scheme + "://" + rest[i+1:]
+		}
 	}
 	for _, p := range []string{"https://", "$CI_SERVER_PROTOCOL://"} {
 		if rest, ok := strings.CutPrefix(u, p); ok && strings.HasPrefix(rest, "$") {

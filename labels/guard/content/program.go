@@ -161,7 +161,7 @@ var secretWords = map[string]bool{
 }
 
 // publicNames are names that look secret and are not.
-var publicNames = map[string]bool{"PWD": true, "OLDPWD": true, "CI_COMMIT_REF_PROTECTED": true, "MAX_TOKENS": true, "CACHE_KEY": true, "PUBLIC_KEY": true, "SSH_AUTH_SOCK": true, "GIT_AUTHOR_NAME": true, "KEY": true}
+var publicNames = map[string]bool{"PWD": true, "OLDPWD": true, "CI_COMMIT_REF_PROTECTED": true, "MAX_TOKENS": true, "CACHE_KEY": true, "PUBLIC_KEY": true, "SSH_AUTH_SOCK": true, "GIT_AUTHOR_NAME": true, "KEY": true, "PASS": true}
 
 // secretName tells whether a variable holds a secret, by its name.
 func secretName(v string) bool {

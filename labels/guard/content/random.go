@@ -27,7 +27,7 @@ func keyName(name string) bool {
 		}
 	}
 	low := string(b[:n])
-	if strings.HasSuffix(low, "id") || strings.HasSuffix(low, "hash") || strings.HasSuffix(low, "name") || strings.HasSuffix(low, "sha256") || strings.HasSuffix(low, "url") || strings.HasPrefix(low, "public") {
+	if strings.HasSuffix(low, "id") || strings.HasSuffix(low, "hash") || strings.HasSuffix(low, "name") || strings.HasSuffix(low, "sha256") || strings.HasSuffix(low, "url") || strings.HasPrefix(low, "public") || strings.Contains(low, "pagetoken") || strings.Contains(low, "nexttoken") || strings.Contains(low, "continuationtoken") || strings.Contains(low, "cancellationtoken") {
 		return false
 	}
 	for _, k := range secretKeys {
@@ -146,7 +146,7 @@ func randomValue(s string) bool {
 			last = class
 		}
 	}
-	if digits < 2 || letters < 2 || other*4 > len(s) || strings.Contains(s, "://") || standIn(strings.ToLower(s)) {
+	if digits < 2 || letters < 2 || other*4 > len(s) || strings.Contains(s, "://") || strings.HasPrefix(s, "urn:") || standIn(strings.ToLower(s)) {
 		return false
 	}
 	bits := entropy(&counts, len(s))

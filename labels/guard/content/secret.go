@@ -21,6 +21,7 @@ func (c *check) secrets() {
 type sighting struct {
 	c      *check
 	budget int
+	lines  map[int]bool // of the text, on which something was found
 }
 
 // maxLayers is how many encodings on top of each other are taken off.
@@ -33,19 +34,42 @@ func (s *sighting) look(t string, layer int, at func(int) int) {
 		return
 	}
 	s.budget -= len(t)
-	why := func(plain string, pieces bool) string {
-		if layer > 0 || pieces {
-			return whyHidden
+	found := func(why string) func(from, to int) {
+		if layer > 0 {
+			why = whyHidden
 		}
-		return plain
+		return func(from, to int) { s.found(at(from), at(to), why) }
 	}
-	tokens(t, func(from, to int, pieces bool) { s.c.add(Secret, at(from), at(to), why(whySecret, pieces)) })
-	privateKeys(t, func(from, to int) { s.c.add(Secret, at(from), at(to), why(whyKey, false)) })
-	structured(t, func(from, to int) { s.c.add(Secret, at(from), at(to), why(whySecret, false)) })
+	tokens(t, func(from, to int, pieces bool) {
+		why := whySecret
+		if pieces {
+			why = whyHidden
+		}
+		found(why)(from, to)
+	})
+	privateKeys(t, found(whyKey))
+	structured(t, found(whySecret))
 	if layer == 0 || s.c.kind == dotenv {
-		assignments(t, s.c.kind == dotenv, func(from, to int) { s.c.add(Secret, at(from), at(to), whyRandom) })
+		assignments(t, s.c.kind == dotenv, found(whyRandom))
 	}
 	s.encoded(t, layer, at)
+}
+
+// found records a credential, once for each line.
+func (s *sighting) found(from, to int, why string) {
+	if why == whyHidden || why == whyRandom {
+		line := 1 + strings.Count(s.c.text[:min(from, len(s.c.text))], "\n")
+		if s.lines[line] {
+			return
+		}
+	}
+	n := len(s.c.out)
+	if s.c.add(Secret, from, to, why); len(s.c.out) > n {
+		if s.lines == nil {
+			s.lines = map[int]bool{}
+		}
+		s.lines[1+strings.Count(s.c.text[:min(from, len(s.c.text))], "\n")] = true
+	}
 }
 
 // privateKeys finds private keys in PEM and the like.
@@ -67,7 +91,7 @@ func privateKeys(t string, f func(from, to int)) {
 			f(from, body)
 		}
 	}
-	if i := strings.Index(t, "PuTTY-User-Key-File-"); i >= 0 && strings.Contains(t[i:], "Private-Lines:") {
+	if i := strings.Index(t, "PuTTY-User-Key-File-"); i >= 0 && strings.Contains(t[i:], "\nPrivate-Lines: ") {
 		f(i, i+20)
 	}
 	if i := strings.Index(t, "\"kty\""); i >= 0 {
@@ -151,6 +175,10 @@ func structured(t string, f func(from, to int)) {
 	}
 }
 
+// sampleToken begins the claims of the web token that every manual shows: that of
+// subject 1234567890.
+const sampleToken = "eyJzdWIiOiIxMjM0NTY3ODkwIi"
+
 // webToken is where a JSON web token that begins at i ends; 0: there is none.
 func webToken(t string, i int) int {
 	j := i
@@ -167,7 +195,7 @@ func webToken(t string, i int) int {
 				return 0
 			}
 			j++
-			if part == 0 && !strings.HasPrefix(t[j:], "eyJ") && !strings.HasPrefix(t[j:], "ey") {
+			if part == 0 && (!strings.HasPrefix(t[j:], "ey") || strings.HasPrefix(t[j:], sampleToken)) {
 				return 0
 			}
 		}
