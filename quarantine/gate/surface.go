@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/effects"
