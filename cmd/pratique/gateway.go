@@ -107,7 +107,7 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 	place := a.up.Place()
 	a.at = place.Origin.String()
 	a.gw, err = gateway.New(gateway.Options{
-		Upstream: a.up, Agents: n.Agents(), Runs: a.runs, Record: noticing{a.past, a, o.notice}, Policy: rules,
+		Upstream: a.up, Agents: n.Agents(), Runs: a.runs, Record: noticing{a.past, a, o.notice}, Policy: rules, Keep: a.keepRules,
 		Surfaces: gateway.Surfaces{
 			Baseline: surface.Store(a.base, a.at), Registry: surface.View(place.Origin, a.snapshot), Standing: a.standing,
 			Elsewhere: surface.Elsewhere(a.base, a.at), Limits: surface.Limits{Freshness: cfg.Gateway.FreshnessOr(), Early: cfg.Gateway.Wait},

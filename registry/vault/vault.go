@@ -34,7 +34,7 @@ import (
 // Bounds and defaults.
 const (
 	MaxValue         = 1 << 20 // bytes of a value; larger ones are not kept
-	MaxPolicy        = 4 << 20 // bytes of a policy's text
+	MaxPolicy        = 8 << 20 // bytes of the text of a policy, all its layers
 	DefaultRetention = 30 * 24 * time.Hour
 	DefaultQuota     = 1 << 30 // bytes of one process on one day; values beyond are not kept
 	KeySize          = chacha20poly1305.KeySize

@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/internal/canon"
 	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/effects"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/gate"
@@ -96,6 +96,9 @@ func Of(ctx context.Context, r *decisions.Record, src Sources, inspector quarant
 		return Answer{}, fmt.Errorf("%w: policy: this program does not make that of the entry of the same text", ErrMissing)
 	}
 	would := d.Would()
+	if e.Guard == "path" && would.Guard() != "path" { // where links led then is not kept
+		return Answer{}, fmt.Errorf("%w: the file system as it was", ErrMissing)
+	}
 	a.Now = Judged{Verb: would.Verb().String(), Reason: string(would.Reason()), Rule: would.Rule(), Enforced: d.Enforced(),
 		Gate: f.Gate.String(), Context: f.Context.String(), Tier: f.Tier.String(), Content: f.Content.String(), Effect: f.Effect.String()}
 	if f.kind == "" { // of no item
@@ -182,11 +185,10 @@ func decider(e *registry.Entry, src Sources) (p policy.Policy, byGate bool, err 
 	if err != nil {
 		return nil, false, missing("policy", err)
 	}
-	rules, err := policy.Load(text)
-	if err != nil {
+	if p, err = policy.Read(text); err != nil {
 		return nil, false, missing("policy", err)
 	}
-	return policy.Of(rules), false, nil
+	return p, false, nil
 }
 
 // judge inspects, labels and classifies the item again.
@@ -207,7 +209,7 @@ func (f *facts) judge(ctx context.Context, e *registry.Entry, src Sources, inspe
 	}
 	f.Tool = item.Name // the entry's may be cut
 	f.inspect(ctx, &item, inspector)
-	f.classify(&item)
+	f.classify(e, &item)
 	return f.target()
 }
 
@@ -239,17 +241,16 @@ func (f *facts) inspect(ctx context.Context, item *gate.Item, inspector quaranti
 	}
 }
 
-func (f *facts) classify(item *gate.Item) {
-	if f.kind != gate.Tool {
+// classify is the effect by the rule of now. What a file or a catalogue of the
+// operator named then is evidence like the standing, and comes from the entry.
+func (f *facts) classify(e *registry.Entry, item *gate.Item) {
+	switch {
+	case f.kind != gate.Tool:
 		f.Effect = labels.Read
-		return
-	}
-	var t struct {
-		Annotations jsontext.Value `json:"annotations"`
-	}
-	f.Effect = labels.Unclassified
-	if item.Fault == gate.NoFault && json.Unmarshal(item.Canonical, &t) == nil {
-		f.Effect = labels.Classify(f.Standing, t.Annotations, item.Name)
+	case item.Fault != gate.NoFault:
+		f.Effect = labels.Unclassified
+	case e.By == string(effects.ByRule):
+		f.Effect = effects.Rule(f.Standing, item.Canonical)
 	}
 }
 

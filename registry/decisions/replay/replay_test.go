@@ -58,7 +58,7 @@ func (k *kept) judged(t *testing.T, l *decisions.Log, p policy.Policy, profile p
 	}
 	content := map[quarantine.Verdict]labels.Content{quarantine.Clear: labels.Inspected, quarantine.Suspect: labels.Suspect, quarantine.Hostile: labels.Violated}[inspect.New().Inspect(context.Background(), quarantine.Batch{Specimens: set}).Verdict]
 	f := policy.Facts{Profile: profile, Method: "tools/call", Tool: item.Name, Origin: place, Standing: labels.Pinned, Content: content,
-		Tier: labels.Synthesize(labels.Pinned, content), Effect: labels.Unclassified, Gate: state, Context: x, Args: []byte(`{"path":"/a"}`)}
+		Tier: labels.Synthesize(labels.Pinned, content), Effect: labels.Unclassified, Gate: state, Context: x, Args: []byte(`{"path":"/a"}`), Fit: policy.Fits}
 	if kind != gate.Tool {
 		f.Method, f.Effect, f.Args = "resources/read", labels.Read, []byte(`{"uri":"file:///a/b"}`)
 		if kind == gate.Template {
@@ -68,7 +68,7 @@ func (k *kept) judged(t *testing.T, l *decisions.Log, p policy.Policy, profile p
 	d := p.Decide(f)
 	w := d.Would()
 	e := &registry.Entry{Run: "run_1", Method: f.Method, Origin: place, Kind: string(kind), Name: item.Name, Mdg: item.Digest, Tier: f.Tier.String(),
-		Standing: f.Standing.String(), Content: f.Content.String(), Effect: f.Effect, Gate: state.String(), Context: x.String(), Profile: string(profile),
+		Standing: f.Standing.String(), Content: f.Content.String(), Effect: f.Effect, Gate: state.String(), Context: x.String(), Profile: string(profile), Fit: f.Fit.String(),
 		Policy: d.Policy(), Verb: w.Verb().String(), Reason: string(w.Reason()), Rule: w.Rule()}
 	if !d.Enforced() {
 		e.Enforced = new(bool)
