@@ -226,6 +226,7 @@ func (s *Session) surfaceOptions() surface.Options {
 		Standing:    g.o.Surfaces.Standing,
 		Elsewhere:   g.o.Surfaces.Elsewhere,
 		Effect:      g.o.Surfaces.Effect,
+		EffectEnds:  g.o.Surfaces.EffectEnds,
 		Wording:     s.who.Profile != policy.Strict,
 		UnsafeWatch: s.who.Profile == policy.Watch,
 		Base: registry.Entry{

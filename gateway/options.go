@@ -68,6 +68,8 @@ type Surfaces struct {
 	Shelf    *surface.Shelf                  // nil: one for this gateway
 	Standing func() labels.Standing          // of the place now; nil: unknown if the place is unpinned, else pinned
 	Effect   func(*gate.Entry) labels.Effect // nil: as in surface.Options
+	// EffectEnds is when Effect may say something else, as in surface.Options.
+	EffectEnds func(now time.Time) int64
 	// Elsewhere are the tools of other origins, which no tool here may pass itself off
 	// as; nil: there are none. surface.Elsewhere makes it of the baselines.
 	Elsewhere func() (map[string][]surface.Stranger, error)

@@ -79,7 +79,7 @@ type folded struct {
 	head     uint64
 	seen     uint64 // of what was observed
 	standing labels.Standing
-	until    int64 // seconds since the epoch: when an attested standing or a consistent content ends; 0: none does
+	until    int64 // seconds since the epoch: when an attested standing, a consistent content or an effect ends; 0: none does
 }
 
 // ends says that something ends at a time, 0 for never.

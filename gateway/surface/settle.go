@@ -139,6 +139,9 @@ func (k *Keeper) weigh(in *gate.Input) (f folded, err error) {
 		now := in.Now
 		in.Observed = func(e *gate.Entry) (labels.Content, bool) { return o.Of(e, now) }
 	}
+	if k.opt.EffectEnds != nil {
+		f.ends(k.opt.EffectEnds(in.Now))
+	}
 	if k.opt.Registry == nil {
 		return f, nil
 	}

@@ -94,7 +94,10 @@ type Options struct {
 	Elsewhere func() (map[string][]Stranger, error)
 	Standing  func() labels.Standing            // of the place, asked again at each decision; nil: unknown
 	Effect    func(e *gate.Entry) labels.Effect // of tools; nil: effects.Rule
-	Wording   bool                              // a change of nothing but a description is accepted if it is clear
+	// EffectEnds is the next second since the epoch, after a time, from which Effect
+	// may say something else; 0, or nil: never.
+	EffectEnds func(now time.Time) int64
+	Wording    bool // a change of nothing but a description is accepted if it is clear
 	// UnsafeWatch is the profile watch: states are recorded and bind nothing.
 	UnsafeWatch bool
 	Base        registry.Entry                // copied into every entry that moves: run, agent, upstream, origin

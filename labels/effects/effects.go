@@ -83,6 +83,20 @@ func (t *Table) Of(x Tool, now time.Time) (e labels.Effect, by Source, ok bool) 
 	return e, by, ok
 }
 
+// Ends is the next second since the epoch, after a time, from which Of may say
+// something else, since a catalogue ends; 0: never.
+func (t *Table) Ends(now time.Time) (at int64) {
+	if t == nil {
+		return 0
+	}
+	for _, c := range t.catalogues {
+		if c.lives(now) && (at == 0 || c.To.Unix() < at) {
+			at = c.To.Unix()
+		}
+	}
+	return at
+}
+
 // packaged tells whether the operator's file says that a tool's upstream runs a
 // package. What a launch looks like proves nothing.
 func (t *Table) packaged(x Tool, name string) bool {
