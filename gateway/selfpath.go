@@ -83,16 +83,19 @@ func (s *sweep) namesFolder(v string) bool {
 // pathlike tells whether a word of a text may be a path: a slash or tilde is in it, or
 // it begins with a dot.
 func pathlike(v string) bool {
-	begin := true
-	for i := range len(v) {
-		switch c := v[i]; {
-		case c == '/', c == '\\', c == '~', c == '.' && begin:
-			return true
-		default:
-			begin = c >= 0x80 || separates(rune(c))
-		}
+	if strings.IndexByte(v, '/') >= 0 || strings.IndexByte(v, '\\') >= 0 || strings.IndexByte(v, '~') >= 0 {
+		return true
 	}
-	return false
+	for from := 0; ; {
+		i := strings.IndexByte(v[from:], '.')
+		if i < 0 {
+			return false
+		}
+		if from += i; from == 0 || v[from-1] >= 0x80 || separates(rune(v[from-1])) {
+			return true
+		}
+		from++
+	}
 }
 
 // around looks at the words of a long text that have the folder's last element

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"sync"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -33,19 +32,23 @@ func (g *Gateway) twins(tree *args.Tree, item *gate.Entry) error {
 	return nil
 }
 
-// near tells whether two names may be twins: those are of one length, and begin and
-// end alike.
+// near tells whether two names may be twins, by sums of their letters without case.
+// Of many names it does not look.
 func near(object args.Value) bool {
-	var seen uint64
+	var sums [32]uint64
+	if object.Len() > len(sums) {
+		return true
+	}
+	n := 0
 	for v := object.First(); v.Kind() != 0; v = v.Next() {
-		name := v.Name()
-		first, _ := utf8.DecodeRuneInString(name)
-		last, _ := utf8.DecodeLastRuneInString(name)
-		bit := uint64(1) << ((uint32(utf8.RuneCountInString(name))*31 + uint32(foldRune(first))*7 + uint32(foldRune(last))) & 63)
-		if seen&bit != 0 {
-			return true
+		sum := foldSum(v.Name())
+		for _, x := range sums[:n] {
+			if x == sum {
+				return true
+			}
 		}
-		seen |= bit
+		sums[n] = sum
+		n++
 	}
 	return false
 }
