@@ -3,6 +3,7 @@ package ref
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pratique-dev/pratique/internal/lookalike"
@@ -90,6 +91,9 @@ func (r *Rule) words(words []string, git bool, depth int) string {
 	shell := false
 	for i, w := range words {
 		name := program(w)
+		if name == "xargs" || name == "parallel" { // further words come from elsewhere
+			words = append(slices.Clone(words), unknown)
+		}
 		if blank := strings.ContainsAny(w, " \t\n"); blank && (shell || i == 0 || strings.HasPrefix(strings.TrimSpace(w), "git ")) {
 			if why := r.line(w, false, depth+1); why != "" {
 				return why

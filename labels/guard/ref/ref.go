@@ -140,6 +140,9 @@ func (r *Rule) Check(text string) (why string) {
 // surely passes one refspec in a plain spelling whose destination is allowed.
 func (r *Rule) surely(text string) string {
 	dst := strings.TrimPrefix(text, "+")
+	if strings.HasPrefix(dst, "^") {
+		return WhyOther
+	}
 	if i := strings.LastIndexByte(dst, ':'); i >= 0 {
 		if strings.IndexByte(dst, ':') != i {
 			return WhyOther

@@ -94,7 +94,7 @@ func TestOnly(t *testing.T) {
 	for text, pass := range map[string]bool{
 		"feat/x": true, "refs/heads/feat/x": true, "x:feat/x": true, "+main:refs/heads/feat/x": true, ":feat/x": true, "fix": true, "refs/heads/fix": true, "refs/tags/v1": true, "v1": true, "HEAD:feat/x": true, "feat/a/b": true,
 		"": false, "main": false, "Feat/x": false, "feat/": false, "feat/..": false, "feat/../main": false, "feat/x,main": false, "feat/x main": false, "feat/x,feat/y": false, "feat/x:main": false, "a:b:feat/x": false,
-		"heads/feat/x": false, "refs/feat/x": false, "refs/heads/v1": false, "-feat/x": false, "feat/%2e%2e/main": false, "feat/x\u200b": false, "feat/*": false, "feat/x@{1}": false, "feat/x~1": false, "feat/x.lock": false,
+		"^x:feat/x": false, "+^x:feat/x": false, "heads/feat/x": false, "refs/feat/x": false, "refs/heads/v1": false, "-feat/x": false, "feat/%2e%2e/main": false, "feat/x\u200b": false, "feat/*": false, "feat/x@{1}": false, "feat/x~1": false, "feat/x.lock": false,
 		"HEAD": false, "@": false, "feat/\xff": false, "refs/remotes/feat/x": false, "fix ": false, "feat\\x": false,
 	} {
 		if why := r.Check(text); (why == "") != pass {
