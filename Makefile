@@ -11,7 +11,7 @@ export PRATIQUE_VECTORS PRATIQUE_TOOLLISTS PRATIQUE_CORPUS PRATIQUE_NPM
 
 GO ?= go
 
-.PHONY: up build npm try bench-gateway bench-inspect eval test peers race vet cross staticcheck vulncheck fuzz long bench outside lint-api generate
+.PHONY: up build npm try bench-gateway bench-inspect bench-policy eval test peers race vet cross staticcheck vulncheck fuzz long bench outside lint-api generate
 
 up:
 	$(GO) run ./cmd/pratique up
@@ -99,6 +99,10 @@ bench-gateway:
 # What an inspection costs, in one run with a plain scan of memory.
 bench-inspect:
 	$(GO) run ./examples/benchinspect
+
+# What a decision costs, in one run with encoding/json decoding its frame.
+bench-policy:
+	$(GO) run ./examples/benchpolicy
 
 # What the inspector finds and what it flags in vain, on a corpus of labelled texts:
 # trained anew for each part on the sources of the others.
