@@ -147,6 +147,7 @@ func TestDestinations(t *testing.T) {
 		{"commit", 0, `{"source_branch":"main","target_branch":"main","start_branch":"main","base_branch":"main","from":"main","default_branch":"main","remove_source_branch":true}`, ""},
 		{"commit", 0, `{"actions":[{"options":"{\"a\":{\"branch\":\"main\"}}"}]}`, "ref /actions/0/options!/a/branch"},
 		{"commit", 0, `{"content":"{\"branch\":\"main\"}","branch":"feat/x"}`, ""},
+		{"request", 0, `{"body":"{\"branch\":\"main\"}"}`, "ref /body!/branch"},
 		{"create_branch", labels.Write, `{"branch":"feat/x","ref":"main"}`, ""},
 		{"create_tag", 0, `{"tag_name":"v1","ref":"main"}`, ""},
 		{"create_tag", 0, `{"tag_name":"main","ref":"x"}`, "ref /tag_name"},

@@ -50,8 +50,8 @@ var kinds = table(map[kind]string{
 	isURI:     "uri uris href endpoint endpoints webhook callback link",
 	isCommand: "command commands cmd cmds commandline script scripts shell bash run exec subcommand operation",
 	isWords:   "args argv arguments params parameters options flags",
-	isProse: "content contents text texts body bodytext message messages description title note notes comment comments summary prompt query html markdown md " +
-		"code sourcecode data blob patch diff template oldtext newtext oldstring newstring oldstr newstr filetext",
+	isProse: "content contents text texts message messages description title note notes comment comments summary prompt query html markdown md " +
+		"code sourcecode patch diff oldtext newtext oldstring newstring oldstr newstr filetext",
 	isInner:  "name value id full default current",
 	isFlag:   "mirror all allbranches pushall prune",
 	isEither: "ref gitref",
@@ -106,7 +106,7 @@ var ends = []struct {
 	{"branch", isRef}, {"branchname", isRef}, {"refspec", isRef}, {"refspecs", isRef}, {"gitref", isRef}, {"refname", isRef}, {"tagname", isRef},
 	{"path", isPath}, {"paths", isPath}, {"filename", isPath}, {"directory", isPath}, {"folder", isPath}, {"dir", isPath},
 	{"url", isURL}, {"urls", isURL}, {"hostname", isHost}, {"endpoint", isURI}, {"webhook", isURI}, {"href", isURI}, {"uri", isURI}, {"uris", isURI},
-	{"command", isCommand}, {"content", isProse}, {"contents", isProse}, {"text", isProse}, {"body", isProse}, {"description", isProse}, {"message", isProse},
+	{"command", isCommand}, {"content", isProse}, {"contents", isProse}, {"text", isProse}, {"description", isProse}, {"message", isProse},
 }
 
 // A trade is what the name of a tool says that matters to guards.

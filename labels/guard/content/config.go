@@ -24,6 +24,8 @@ var ecosystems = map[string]string{
 // Ecosystems are the names that Config.Dependencies may have, sorted.
 func Ecosystems() []string { return slices.Sorted(maps.Keys(ecosystems)) }
 
+var classNames = []string{Dependency, Registry, Script, Lock, CI, Secret, Executable, Settings, Unread}
+
 // publicRegistries are the hosts that package managers fetch from by default.
 var publicRegistries = []string{
 	"registry.npmjs.org", "registry.yarnpkg.com",
@@ -66,6 +68,7 @@ func New(cfg *Config) (*Judge, error) {
 			return nil, fmt.Errorf("%w.%s: not one of its words", ErrConfig, w.key)
 		}
 	}
+	j.secretsOnly = len(j.off) == len(classNames)-1 && !j.off[Secret]
 	j.ciNever = cfg.CI == "" || cfg.CI == "never"
 	for eco, entries := range cfg.Dependencies {
 		if ecosystems[eco] == "" {

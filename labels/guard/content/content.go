@@ -91,11 +91,13 @@ type Finding struct {
 
 // A Judge is a compiled Config. It is not changed, and may be shared.
 type Judge struct {
-	off        map[string]bool // classes; Dependency stands for manifests
-	ciNever    bool
-	lists      map[string]*list
-	registries map[string]bool
-	hosts      map[string]bool
+	off     map[string]bool // classes; Dependency stands for manifests
+	ciNever bool
+
+	secretsOnly bool
+	lists       map[string]*list
+	registries  map[string]bool
+	hosts       map[string]bool
 }
 
 // Default is what is judged of a write where nobody configured anything: secrets.
@@ -109,6 +111,9 @@ const most = 16
 // Call judges everything that the arguments of a call would write, and every other
 // text in them for secrets. The tree is of the decision and is read on the way.
 func (j *Judge) Call(root args.Value) []Finding {
+	if !j.worth(root) {
+		return nil
+	}
 	var out []Finding
 	for _, w := range Writes(root) {
 		out = append(out, j.Check(w)...)

@@ -52,7 +52,7 @@ func (s *sighting) encoded(t string, layer int, at func(int) int) {
 				return -1
 			}, run)
 		}
-		s.run(run, layer, func(int) int { return at(from) })
+		s.run(run, func(text string) { s.again(text, layer, func(int) int { return at(from) }) })
 	})
 }
 
@@ -73,29 +73,41 @@ func escapes(t string) bool {
 // again looks into what was decoded.
 func (s *sighting) again(t string, layer int, at func(int) int) { s.look(t, layer+1, at) }
 
-// run decodes a run of base64 or hex. What stands before it may have shifted it.
-func (s *sighting) run(run string, layer int, at func(int) int) {
+// run decodes a run of base64 or hex and hands on what is text then; true: something
+// was. What stands before it may have shifted it.
+func (s *sighting) run(run string, found func(text string)) (any bool) {
 	if b := unhex(run); len(b) >= leastHex/2 && readable(b) {
-		s.again(b, layer, at)
+		if any = true; found != nil {
+			found(b)
+		}
 	}
 	std := run
 	if strings.ContainsAny(run, "-_") {
 		std = strings.NewReplacer("-", "+", "_", "/").Replace(run)
 	}
 	std = strings.TrimRight(std, "=")
+	var buf [192]byte
 	for shift := range 4 {
 		if shift >= len(std) || s.budget < 0 {
-			return
+			return any
 		}
 		part := std[shift:]
 		part = part[:len(part)-len(part)%4+cut4[len(part)%4]]
-		b := make([]byte, base64.RawStdEncoding.DecodedLen(len(part)))
+		b := buf[:]
+		if n := base64.RawStdEncoding.DecodedLen(len(part)); n > len(buf) {
+			b = make([]byte, n)
+		}
 		n, err := base64.RawStdEncoding.Decode(b, []byte(part))
 		s.budget -= n
-		if err == nil && readable(string(b[:n])) {
-			s.again(string(b[:n]), layer, at)
+		if err != nil || !readable(b[:n]) {
+			continue
 		}
+		if any = true; found == nil {
+			return any
+		}
+		found(string(b[:n]))
 	}
+	return any
 }
 
 // cut4 is how many of the characters beyond a multiple of 4 make bytes.
@@ -103,7 +115,7 @@ var cut4 = [4]int{0, 0, 2, 3}
 
 // readable tells whether some stretch of decoded bytes is text long enough to hold a
 // credential.
-func readable(b string) bool {
+func readable[T string | []byte](b T) bool {
 	n := 0
 	for i := range len(b) {
 		if b[i] >= 0x20 && b[i] < 0x7f || b[i] == '\n' || b[i] == '\r' || b[i] == '\t' {

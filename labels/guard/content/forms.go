@@ -57,14 +57,14 @@ var forms = []form{
 
 // pairs tells by two bytes whether some form begins with them.
 var (
-	pairs  [1 << 16]bool
+	pairs  [1 << 10]uint64 // a set of bits
 	byPair = map[uint16][]int{}
 )
 
 func init() {
 	for i := range forms {
 		k := uint16(forms[i].prefix[0])<<8 | uint16(forms[i].prefix[1])
-		pairs[k] = true
+		pairs[k>>6] |= 1 << (k & 63)
 		byPair[k] = append(byPair[k], i)
 	}
 }
@@ -79,7 +79,7 @@ func tokens(s string, f func(from, to int, pieces bool)) {
 	prev := uint16(s[0])
 	for i := 1; i < len(s); i++ {
 		prev = prev<<8 | uint16(s[i])
-		if !pairs[prev] || i-1 < last {
+		if pairs[prev>>6]&(1<<(prev&63)) == 0 || i-1 < last {
 			continue
 		}
 		for _, n := range byPair[prev] {

@@ -112,6 +112,9 @@ func (r *Rule) check(text string, depth int) string {
 // judge judges the host that was found.
 func (r *Rule) judge(p parts) string {
 	n, why := read(p.host)
+	if why == "" && p.scheme != "" && n.text != p.host && !n.address.IsValid() && !listed(browsed, p.scheme) {
+		return WhyIDN // other schemes have no rule for letters that are not ASCII
+	}
 	switch {
 	case why == WhyLookalike && len(r.allow) > 0:
 		if r.allowed(n, p) != "" {

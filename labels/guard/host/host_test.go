@@ -31,7 +31,7 @@ var ordinary = []string{
 	"https://example.com/?a=1;b=2", "https://example.com/?path=a/b/c", "https://ec2-54-12-13-14.compute-1.example.com/", "https://example.com/?x=%E2%82%AC",
 	"https://b\u00fccher.example/", "https://xn--bcher-kva.example/", "https://k\u00f8benhavn.example/", "https://\u65e5\u672c\u8a9e.example/", "https://\u043f\u0440\u0438\u0432\u0435\u0442.example/", "https://\ud55c\uad6d.example", "https://\u5dde\u30d3\u30eb.example",
 	"https://\u03b5\u03bb\u03bb\u03ac\u03b4\u03b1.example", "https://\u05e9\u05dc\u05d5\u05dd.example",
-	"ssh://git@example.com/group/project.git", "git@example.com:group/project.git", "ssh://example.com:2222/x", "deploy@example.com:srv/app",
+	"ssh://git@example.com/group/project.git", "git@example.com:group/project.git", "ssh://example.com:2222/x", "ssh://git@xn--bcher-kva.example/x", "deploy@example.com:srv/app",
 	"/api/v4/projects", "/a?next=/b",
 }
 
@@ -59,7 +59,7 @@ var refused = map[string][]string{
 		"{{host}}", "$HOST", "https://xn--example-.com", "https://xn--.example", "https://exam|ple.com"},
 	host.WhyDot:       {"https://example.com.", "example.com.", "https://example.com.:443/", "localhost."},
 	host.WhyAddress:   {"https://[]/", "https://2130706433/", "https://0x7f000001", "https://0177.0.0.1", "https://127.1", "https://0x7f.1", "https://127.0.0.1.5", "https://256.1.1.1", "https://1.1.1.01", "https://a.0x", "https://a.1", "https://[::ffff:127.0.0.1]/", "https://[::ffff:7f00:1]/", "https://[fe80::1%eth0]", "https://[::127.0.0.1]", "https://[1.2.3.4]", "https://[2606:4700::1::2]", "017700000001", "https://08.1.1.1", "1::2::3"},
-	host.WhyIDN:       {"https://ｅxample.com", "https://example。com", "https://exam\u00adple.com", "https://B\u00fccher.example", "https://stra\u00dfe.example", "https://xn--strae-oqa.example", "https://xn--a.example", "https://\u2488.example", "https://example.com\uff0fevil.test", "https://①.example", "https://１２７.0.0.1", "https://a\u200db.example", "https://b\u00fccher_x.example", "https://\u2100.example", "https://bu\u0308cher.example"},
+	host.WhyIDN:       {"ssh://b\u00fccher.example/x", "git@b\u00fccher.example:x", "https://ｅxample.com", "https://example。com", "https://exam\u00adple.com", "https://B\u00fccher.example", "https://stra\u00dfe.example", "https://xn--strae-oqa.example", "https://xn--a.example", "https://\u2488.example", "https://example.com\uff0fevil.test", "https://①.example", "https://１２７.0.0.1", "https://a\u200db.example", "https://b\u00fccher_x.example", "https://\u2100.example", "https://bu\u0308cher.example"},
 	host.WhyLookalike: {"https://\u0430\u0440\u0440\u04cf\u0435.com", "https://xn--80ak6aa92e.com", "https://ex\u0430mple.com", "https://xn--exmple-4nf.com", "https://\u0261oogle.com", "https://g\u03bf\u03bfgle.com", "https://\u0440\u0430\u0443\u0440\u0430l.com", "https://example.com\u0131.org"},
 }
 
@@ -162,7 +162,7 @@ func TestNested(t *testing.T) {
 	for _, q := range []string{
 		"?url=https://evil.test", "?next=//evil.test", "?next=%2f%2fevil.test", "?next=%252f%252fevil.test", "?next=%25252f%25252fevil.test", `?next=\\evil.test`, `?next=/\evil.test`, "?next=/%5cevil.test", "?https://evil.test", "?a=1&b=http://evil.test/x", "#next=https://evil.test", "?a=b#/?u=https://evil.test",
 		"?u=https://example.com@evil.test", "?u=https://example.com?@evil.test/", "?u=https://example.com/?u=https://evil.test", "?u=https%3A%2F%2Fexample.com%2F%3Fu%3Dhttps%253A%252F%252Fevil.test", "?u=http:evil.test", "?u=HTTPS://EVIL.TEST", "?u=+https://evil.test", "?u=%20https://evil.test", "?u=%09//evil.test",
-		"?a=1;u=https://evil.test", "?u[]=https://evil.test", "?u=ftp://evil.test", "?u=file:///etc/passwd", "?u=https:%2F%2Fevil.test", "?u=https://example.com:8443/", "?u=https://evil.test;x", "?u=https://example.com;x=https://evil.test", "?a=b=https://evil.test", "?a=;;;;;;;;;;;;//evil.test", "?=%2525252525252f",
+		"?a=1;u=https://evil.test", "?u[]=https://evil.test", "?u=ftp://evil.test", "?u=ssh://evil.test/x", "?u=gopher://evil.test:70/_x", "?u=file:///etc/passwd", "?u=https:%2F%2Fevil.test", "?u=https://example.com:8443/", "?u=https://evil.test;x", "?u=https://example.com;x=https://evil.test", "?a=b=https://evil.test", "?a=;;;;;;;;;;;;//evil.test", "?=%2525252525252f",
 	} {
 		if why := listed.Check("https://example.com/" + q); why != host.WhyNested {
 			t.Errorf("%q: %q", q, why)

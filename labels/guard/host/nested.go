@@ -53,7 +53,7 @@ func (r *Rule) piece(piece string, depth int) bool {
 // leads tells whether a parameter is a URL to a host that is refused.
 func (r *Rule) leads(value string, depth int) bool {
 	for range maxDecode + 1 {
-		if v := strings.Trim(value, " \t\r\n\x00+"); follows(v) {
+		if v := strings.Trim(value, " \t\r\n\x00+"); r.follows(v) {
 			if schemeOf(v) == "" {
 				v = "https:" + v // "//host": what the page that it stands in has
 			}
@@ -67,22 +67,26 @@ func (r *Rule) leads(value string, depth int) bool {
 		}
 		value = next
 	}
-	return follows(value) || strings.IndexByte(value, '%') >= 0
+	return r.follows(value) || strings.IndexByte(value, '%') >= 0
 }
 
-// follows tells whether a text would lead a browser to a host of its own.
-func follows(v string) bool {
+// fetched are schemes besides the browsed ones that libraries fetch from a host; those
+// of applications ("myapp://callback") stay on the machine.
+var fetched = []string{"ssh", "sftp", "git", "git+ssh", "git+https", "svn", "ftps", "tftp", "gopher", "dict", "ldap", "ldaps", "smb", "telnet", "rsync", "s3", "redis", "mongodb", "postgres", "postgresql", "mysql", "amqp"}
+
+// follows tells whether a text would lead a browser or a library to a host of its own.
+func (r *Rule) follows(v string) bool {
 	if len(v) > 1 && slash(v[0]) && slash(v[1]) {
 		return true
 	}
-	switch s := schemeOf(v); len(s) {
-	case 0:
+	s := schemeOf(v)
+	switch {
+	case s == "" || len(v) == len(s)+1:
 		return false
-	case len(v) - 1:
-		return false
-	default:
-		return listed(browsed, s)
+	case listed(browsed, s):
+		return true
 	}
+	return strings.HasPrefix(v[len(s):], "://") && (listed(fetched, s) || r.speaks(s))
 }
 
 func slash(c byte) bool { return c == '/' || c == '\\' }

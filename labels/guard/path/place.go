@@ -21,7 +21,7 @@ func (r *Rule) newPlace(text string, file bool) (place, error) {
 	if text == "" || text[0] == '~' || f&(percent|quote|cut) != 0 || strings.ContainsAny(text, "*{}") || compatible(text) != text || hygiene.Check(text, nil) != "" {
 		return p, ErrRoot
 	}
-	if p.absolute = r.isAbsolute(text); !p.absolute && r.hosted(text) {
+	if p.absolute = r.isAbsolute(text); !p.absolute && hosted(r.cleaned(text)) {
 		return p, ErrRoot
 	}
 	p.segs = r.split(text)
@@ -77,7 +77,7 @@ func (r *Rule) endsAsFolder(text string) bool {
 // place judges where a text lies that has one reading.
 func (r *Rule) place(text string, files Files) string {
 	abs := r.isAbsolute(text)
-	if !abs && r.hosted(text) {
+	if !abs && hosted(r.cleaned(text)) {
 		return WhyURL
 	}
 	folder := false

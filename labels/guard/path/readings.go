@@ -214,7 +214,7 @@ func (r *Rule) colons(text string, folded bool) string {
 
 // hosted tells whether a relative text begins with a scheme or a host: "host:path" of
 // copying programs, "https://…". A colon behind another script is punctuation.
-func (r *Rule) hosted(text string) bool {
+func hosted(text string) bool {
 	if i := strings.IndexByte(text, ':'); i >= 0 {
 		return strings.IndexByte(text[:i], '/') < 0 && (i == 0 || text[i-1] < utf8.RuneSelf)
 	}

@@ -50,6 +50,13 @@ func (r *Rule) segments(text string) string {
 	if why := r.start(text); why != "" {
 		return why
 	}
+	if text[0] == '.' {
+		if rest := r.cleaned(text); rest != "" && len(rest) < len(text) {
+			if why := r.start(rest); why != "" {
+				return why
+			}
+		}
+	}
 	for i := 0; i < len(text); {
 		j := i
 		for j < len(text) && !r.separates(text[j]) {
@@ -61,6 +68,18 @@ func (r *Rule) segments(text string) string {
 		i = j + 1
 	}
 	return ""
+}
+
+// cleaned is a relative text without "./" before it: programs that clean a path first
+// then see how it begins.
+func (r *Rule) cleaned(text string) string {
+	for len(text) > 1 && text[0] == '.' && r.separates(text[1]) {
+		text = text[2:]
+		for text != "" && r.separates(text[0]) {
+			text = text[1:]
+		}
+	}
+	return text
 }
 
 // start judges how a text begins.
