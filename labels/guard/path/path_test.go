@@ -147,7 +147,7 @@ func TestPlaces(t *testing.T) {
 			}},
 		{"the whole", path.Options{Within: []string{"."}},
 			[]string{"a", "a/b", ".", "./", "a/~$doc.docx", "a/b:c", "./a/-b", "a/~"},
-			map[string]string{"/a": path.WhyAbsolute, "$x/etc/passwd": path.WhyAbsolute, "$1/etc": path.WhyAbsolute, ";/etc/passwd": path.WhyAbsolute, "#a/b": path.WhyAbsolute, "?/x": path.WhyPattern, "host:a/b": path.WhyURL, "user@host:/a": path.WhyURL, "https://example.test/": path.WhyURL, "~root": path.WhyHome, "./~/a": path.WhyHome, ".//./~root": path.WhyHome, "./a:b": path.WhyURL, "./-a": path.WhyOption, "./C:/a": path.WhyDrive, "": path.WhyEmpty}},
+			map[string]string{"/a": path.WhyAbsolute, "$x/etc/passwd": path.WhyAbsolute, "$1/etc": path.WhyAbsolute, ";/etc/passwd": path.WhyAbsolute, "#a/b": path.WhyAbsolute, "?/x": path.WhyPattern, "host:a/b": path.WhyURL, "user@host:/a": path.WhyURL, "https://example.test/": path.WhyURL, "~root": path.WhyHome, "./~/a": path.WhyHome, ".//./~root": path.WhyHome, "./ab:c": path.WhyURL, "./-a": path.WhyOption, "./C:/a": path.WhyDrive, "": path.WhyEmpty}},
 		{"a folder", path.Options{Within: []string{"./src//app"}},
 			[]string{"src/app", "src/app/a", "./src/app/a", "src/app/"},
 			map[string]string{"src": path.WhyOutside, "src/application": path.WhyOutside, "src/App/x": path.WhyOtherForm, ".": path.WhyOutside, "app/src/app": path.WhyOutside}},
