@@ -341,7 +341,7 @@ func entries(t *testing.T, data string) (decided, finished map[string]registry.E
 // way, where the upstream is, and digests under keys of their own.
 func strip(e registry.Entry) registry.Entry {
 	e.At, e.Run, e.Agent, e.N, e.Last, e.Call, e.Delivered, e.Millis, e.View = 0, "", "", 0, 0, "", "", 0, 0
-	e.Era, e.Way, e.Origin, e.Tool = "", "", "", ""
+	e.Era, e.Way, e.Origin, e.Tool, e.Named = "", "", "", "", ""
 	e.Args, e.Result, e.Surface = credentials.Digest{}, credentials.Digest{}, credentials.Digest{}
 	if e.Method == "subscriptions/listen" {
 		e.Method = "resources/subscribe"

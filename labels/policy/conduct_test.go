@@ -12,7 +12,7 @@ import (
 func TestConsistentLowersNothing(t *testing.T) {
 	p := policy.Of(mustLoad(t, []byte("rules:\n  - {name: all, allow: [a]}\n")))
 	for c := policy.Worst; c <= policy.Clean; c++ {
-		f := policy.Facts{Profile: policy.Strict, Method: "tools/call", Tool: "a", Tier: labels.Green, Standing: labels.Pinned, Content: labels.Consistent,
+		f := policy.Facts{Fit: policy.Fits, Profile: policy.Strict, Method: "tools/call", Tool: "a", Tier: labels.Green, Standing: labels.Pinned, Content: labels.Consistent,
 			Gate: policy.Cleared, Channel: true, Context: c}
 		g := f
 		g.Content, g.Tier = labels.Inspected, labels.Yellow

@@ -26,7 +26,7 @@ func Example() {
 		panic(err)
 	}
 	f := policy.Facts{
-		Profile: policy.Personal, Method: "tools/call", Tool: "send_mail", Gate: policy.Cleared,
+		Fit: policy.Fits, Profile: policy.Personal, Method: "tools/call", Tool: "send_mail", Gate: policy.Cleared,
 		Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected, Context: policy.Clean,
 	}
 	d := policy.Of(rules).Decide(f)
@@ -117,7 +117,7 @@ func cells(yield func(policy.Facts)) {
 								for context := policy.Worst; context <= policy.Clean+1; context++ {
 									for _, channel := range []bool{false, true} {
 										yield(policy.Facts{
-											Profile: profile, Method: "tools/call", Tool: tool, Tier: tier, Standing: standing, Content: content,
+											Fit: policy.Fits, Profile: profile, Method: "tools/call", Tool: tool, Tier: tier, Standing: standing, Content: content,
 											Effect: effect, Gate: gate, Channel: channel, Context: context,
 										})
 									}
@@ -257,7 +257,7 @@ func TestWatch(t *testing.T) {
 		}
 	})
 	// An enforced layer above it binds.
-	f := policy.Facts{Profile: policy.Watch, Method: "tools/call", Tool: "shut", Gate: policy.Cleared, Context: policy.Clean, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
+	f := policy.Facts{Fit: policy.Fits, Profile: policy.Watch, Method: "tools/call", Tool: "shut", Gate: policy.Cleared, Context: policy.Clean, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
 	if d := policy.Strictest(p, refuser{}).Decide(f); d.Verb() != policy.Deny || !d.Enforced() {
 		t.Errorf("%v, enforced %v", d.Verb(), d.Enforced())
 	}
@@ -374,7 +374,7 @@ func TestRulesErrors(t *testing.T) {
 func TestResults(t *testing.T) {
 	rules := mustLoad(t, []byte("rules:\n  - {name: a, allow: [\"*\"]}\n  - {name: b, allow: [page, both], results: mark}\n  - {name: c, ask: [both, mail], results: hold}\n  - {name: d, allow: [get], methods: [prompts/get], results: hold}\n"))
 	again := mustLoad(t, rules.Text())
-	f := policy.Facts{Profile: policy.Personal, Method: "tools/call", Gate: policy.Cleared, Context: policy.Clean, Channel: true, Tier: labels.Green, Standing: labels.Attested, Content: labels.Inspected}
+	f := policy.Facts{Fit: policy.Fits, Profile: policy.Personal, Method: "tools/call", Gate: policy.Cleared, Context: policy.Clean, Channel: true, Tier: labels.Green, Standing: labels.Attested, Content: labels.Inspected}
 	for tool, want := range map[string]policy.Results{"any": policy.Cut, "page": policy.Mark, "both": policy.Hold, "mail": policy.Hold, "get": policy.Cut} {
 		f.Tool = tool
 		for _, r := range []*policy.Rules{rules, again} {
@@ -516,7 +516,7 @@ func TestSource(t *testing.T) {
 	if changed, err := s.Reload(); err == nil || changed || s.Rules().Digest() != good {
 		t.Fatalf("gone: %v, %v", changed, err)
 	}
-	f := policy.Facts{Profile: policy.Personal, Method: "tools/call", Tool: "close_account", Gate: policy.Cleared, Context: policy.Clean, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
+	f := policy.Facts{Fit: policy.Fits, Profile: policy.Personal, Method: "tools/call", Tool: "close_account", Gate: policy.Cleared, Context: policy.Clean, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
 	if d := s.Policy().Decide(f); d.Verb() != policy.Deny {
 		t.Error("without a file everything goes")
 	}
@@ -554,7 +554,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil || again.Digest() != r.Digest() || r.Len() == 0 {
 			t.Fatal("read again, the rules are others")
 		}
-		d := policy.Of(r).Decide(policy.Facts{Profile: policy.Strict, Method: "tools/call", Tool: "x"})
+		d := policy.Of(r).Decide(policy.Facts{Fit: policy.Fits, Profile: policy.Strict, Method: "tools/call", Tool: "x"})
 		if d.Verb() != policy.Deny {
 			t.Fatal("rules open what is not shown")
 		}
@@ -563,7 +563,7 @@ func FuzzLoad(f *testing.F) {
 
 // The cost of a decision does not depend on how many rules there are.
 func BenchmarkDecide(b *testing.B) {
-	f := policy.Facts{Profile: policy.Personal, Method: "tools/call", Tool: "tool_7", Gate: policy.Cleared, Context: policy.Clean, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
+	f := policy.Facts{Fit: policy.Fits, Profile: policy.Personal, Method: "tools/call", Tool: "tool_7", Gate: policy.Cleared, Context: policy.Clean, Tier: labels.Yellow, Standing: labels.Pinned, Content: labels.Inspected}
 	for _, n := range []int{0, 10, 10_000} {
 		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
 			var rules *policy.Rules

@@ -85,7 +85,7 @@ func (p *layered) loosened(j *judging, d Decision) (Decision, bool) {
 // through.
 func watchable(f *Facts) bool { return f.Gate > Incomplete && f.Gate <= Cleared }
 
-// judge is the straight line of one decision: floor, intent, arguments, guards, layers,
+// judge is the straight line of one decision: floor, intent, layers, schema, guards,
 // caps. Out of a context at its worst every call asks (RULES.md 9), whatever rules and
 // labels say.
 func (p *layered) judge(j *judging) Decision {
@@ -112,7 +112,8 @@ func (p *layered) judge(j *judging) Decision {
 	return d
 }
 
-// permit is what intent, guards and layers say.
+// permit is what intent, layers, schema and guards say. The layers are heard first, so
+// that a call that nobody allows is refused for that, whatever its arguments are.
 func (p *layered) permit(j *judging) Decision {
 	f := &j.f
 	if p.intent != nil {
@@ -123,13 +124,41 @@ func (p *layered) permit(j *judging) Decision {
 	if j.tree == nil {
 		return Decision{reason: Arguments, rule: "arguments"}
 	}
+	d := p.rulesSay(j)
+	if d.verb == Deny {
+		return d
+	}
+	if f.Fit != Fits && closed(f.Method) {
+		return d.refused(unfit(f.UnfitAt))
+	}
 	for _, s := range p.sets {
 		if what := s.Check(j.call); len(what) > 0 {
-			return refusedBy(what)
+			return d.refused(refusedBy(what))
 		}
 	}
-	return p.rulesSay(j)
+	return d
 }
+
+// refused is r in place of d, with what is recorded of d.
+func (d Decision) refused(r Decision) Decision {
+	r.shadow = d.shadow
+	return r
+}
+
+func unfit(at string) Decision {
+	d := Decision{reason: ReasonUnfit, rule: fitRule, guard: "closed"}
+	if at != "" {
+		d.paths = []string{at}
+	}
+	return d
+}
+
+// fitRule is the rule that arguments have to fit the schema that was cleared, with no
+// name in them that it does not know.
+const fitRule = "fit"
+
+// closed tells whether a method has arguments with a schema or a list of names.
+func closed(method string) bool { return method == "tools/call" || method == "prompts/get" }
 
 // floor are the refusals that no rule takes back.
 func floor(f *Facts) Reason {

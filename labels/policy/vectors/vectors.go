@@ -50,6 +50,7 @@ type Vector struct {
 	Method   string         `json:"method"`
 	Call     string         `json:"call,omitzero"` // the name or URI that is called, where it is not the item's own
 	Args     jsontext.Value `json:"args"`
+	Fit      string         `json:"fit,omitzero"` // of the arguments: unchecked, unfit; empty: fits
 	Want     Want           `json:"want"`
 }
 
@@ -130,6 +131,9 @@ func (v Vector) Facts() (policy.Facts, error) {
 	f := policy.Facts{Profile: v.Profile, Method: v.Method, Args: v.Args, Channel: v.Channel}
 	var err error
 	if f.Context, err = policy.ParseContext(cmp.Or(v.Context, policy.Clean.String())); err != nil {
+		return f, err
+	}
+	if f.Fit, err = policy.ParseFit(cmp.Or(v.Fit, policy.Fits.String())); err != nil {
 		return f, err
 	}
 	if f.Tool, err = v.ItemName(); err != nil {
