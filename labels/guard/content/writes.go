@@ -135,6 +135,9 @@ func (g *gather) bits(v args.Value, s, up *scope) {
 	}
 	for _, p := range s.paths {
 		w.Path = p.Text()
+		if at.Kind() == 0 {
+			w.value = p
+		}
 		g.out = append(g.out, w)
 	}
 }
@@ -169,6 +172,9 @@ func (g *gather) member(x args.Value, r role, s *scope) {
 			g.put(Write{Content: joined(x), Part: r == partName, value: x}, s)
 			return
 		}
+		if r == mapName {
+			r = other // the objects of a list say their paths themselves
+		}
 		for e := x.First(); e.Kind() != 0; e = e.Next() {
 			g.member(e, r, s)
 		}
@@ -196,7 +202,7 @@ func joined(x args.Value) string {
 
 // put records a text for every path that it may go to.
 func (g *gather) put(w Write, s *scope) {
-	if w.Encoding == "" {
+	if w.Encoding == "" && !w.Loose {
 		w.Encoding = s.encoding
 	}
 	if len(s.paths) == 0 {
