@@ -73,24 +73,12 @@ func Of(ctx context.Context, r *decisions.Record, src Sources, inspector quarant
 	if e.Type != registry.EntryDecision {
 		return Answer{}, fmt.Errorf("%w: entry %d of %s is no decision", ErrMissing, r.Index, r.Spool)
 	}
-	f, err := read(e)
+	f, p, byGate, err := again(ctx, r, src, inspector)
 	if err != nil {
 		return Answer{}, err
 	}
 	a := Answer{Then: Judged{Verb: e.Verb, Reason: e.Reason, Rule: e.Rule, Enforced: e.Enforced == nil || *e.Enforced,
 		Gate: e.Gate, Context: e.Context, Tier: e.Tier, Content: e.Content, Effect: e.Effect.String()}}
-	p, byGate, err := decider(e, src)
-	if err != nil {
-		return Answer{}, err
-	}
-	if !byGate {
-		if f.Args, err = src.Args(r); err != nil {
-			return Answer{}, missing("arguments", err)
-		}
-	}
-	if err := f.judge(ctx, e, src, inspector); err != nil {
-		return Answer{}, err
-	}
 	d := p.Decide(f.Facts)
 	if !byGate && d.Policy() != e.Policy {
 		return Answer{}, fmt.Errorf("%w: policy: this program does not make that of the entry of the same text", ErrMissing)
@@ -109,6 +97,32 @@ func Of(ctx context.Context, r *decisions.Record, src Sources, inspector quarant
 	}
 	a.Same = a.Then.Verb == a.Now.Verb && a.Then.Reason == a.Now.Reason && a.Then.Rule == a.Now.Rule && a.Then.Enforced == a.Now.Enforced
 	return a, nil
+}
+
+// Facts are what a recorded decision would be made on now, and the policy of then:
+// for whoever explains it. ErrMissing, as of Of.
+func Facts(ctx context.Context, r *decisions.Record, src Sources, inspector quarantine.Inspector) (policy.Policy, policy.Facts, error) {
+	if r.Entry.Type != registry.EntryDecision {
+		return nil, policy.Facts{}, fmt.Errorf("%w: entry %d of %s is no decision", ErrMissing, r.Index, r.Spool)
+	}
+	f, p, _, err := again(ctx, r, src, inspector)
+	return p, f.Facts, err
+}
+
+// again are facts and policy of a recorded decision. byGate: no policy was asked.
+func again(ctx context.Context, r *decisions.Record, src Sources, inspector quarantine.Inspector) (f facts, p policy.Policy, byGate bool, err error) {
+	if f, err = read(&r.Entry); err != nil {
+		return f, nil, false, err
+	}
+	if p, byGate, err = decider(&r.Entry, src); err != nil {
+		return f, nil, false, err
+	}
+	if !byGate {
+		if f.Args, err = src.Args(r); err != nil {
+			return f, nil, false, missing("arguments", err)
+		}
+	}
+	return f, p, byGate, f.judge(ctx, &r.Entry, src, inspector)
 }
 
 func missing(what string, err error) error {
