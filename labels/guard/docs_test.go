@@ -47,7 +47,7 @@ func TestDocsOfNames(t *testing.T) {
 		}
 	}
 	for _, n := range regexp.MustCompile("`([a-z]+_(?:branch|ref))`").FindAllStringSubmatch(string(b), -1) {
-		if !elsewhere[string(squash(nil, n[1]))] {
+		if _, ok := elsewhere[string(squash(nil, n[1]))]; !ok {
 			t.Errorf("docs/guards.md says that %s is no destination", n[1])
 		}
 	}

@@ -269,6 +269,82 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestResources: of a URI that the agent made by a template no segment leads up; one
+// that the upstream listed is its own.
+func TestResources(t *testing.T) {
+	s := config(t, "")
+	for _, c := range []struct{ tool, uri, want string }{
+		{"file:///srv/{+path}", "file:///srv/a/b.txt", ""}, {"file:///srv/{+path}", "file:///srv/../etc/passwd", "path /uri"}, {"file:///srv/{+path}", "file:///srv/%2e%2e/etc", "path /uri"}, {"file:///srv/{+path}", "file:///srv/..%2fetc", "path /uri"},
+		{"file:///srv/{+path}", `file:///srv/..\\etc`, "path /uri"}, {"memo://{id}", "memo://x", ""}, {"http://localhost/{x}", "http://localhost/a", ""}, {"odd://a/../b", "odd://a/../b", ""},
+	} {
+		cl := call(t, c.tool, `{"uri":"`+c.uri+`"}`)
+		cl.Method = "resources/read"
+		if got := told(s.Check(cl)); got != c.want {
+			t.Errorf("%s of %s: %q, want %q", c.uri, c.tool, got, c.want)
+		}
+	}
+	cl := call(t, "x", `{"uri":"https://evil.example/"}`)
+	cl.Method = "resources/read"
+	if got := told(constrain(t, "uri: {hosts: [h.example]}").Check(cl)); got != "host /uri" {
+		t.Error(got)
+	}
+}
+
+// TestAnyDepth: what is refused at the top is refused below objects, arrays and JSON in
+// strings.
+func TestAnyDepth(t *testing.T) {
+	wrap := []func(string) string{
+		func(s string) string { return `{"x":` + s + `}` },
+		func(s string) string { return `{"x":[1,` + s + `]}` },
+		func(s string) string {
+			b, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return `{"x":` + string(b) + `}`
+		},
+	}
+	rule := constrain(t, "amount: {max: 5, optional: true}")
+	for _, bad := range []string{`{"branch":"main"}`, `{"path":"a/../b"}`, `{"url":"http://10.0.0.1/"}`, `{"amount":6}`, `{"cmd":"git push origin main"}`} {
+		for _, a := range wrap {
+			for _, b := range wrap {
+				for _, c := range wrap {
+					text := a(b(c(bad)))
+					if cl := call(t, "do", text); len(config(t, "").Check(cl))+len(rule.Check(cl)) == 0 {
+						t.Errorf("%s passes", text)
+					}
+				}
+			}
+		}
+	}
+}
+
+// FuzzCheck: nothing that can be read as arguments makes a guard fail, and what a rule
+// surely allows it may also match.
+func FuzzCheck(f *testing.F) {
+	f.Add(common)
+	f.Add(`{"branch":"main","o":"{\"path\":\"..\"}","args":["push"],"a":[1,{"b":null}]}`)
+	defaults, _ := guard.Compile(nil)
+	rule := constrain(f, "branch: {refs: [feat/*]}\npath: {within: src}\namount: {min: 1, max: 5, optional: true}\n/o/path: {one_of: [a, 1], optional: true}\nto: {recipients: ['@corp.example'], optional: true}")
+	strict := constrain(f, "branch: {refs: [feat/*]}\npath: {within: src, longest: 100}\na: {one_of: [1, x, [2]]}")
+	f.Add(`{"branch":"feat/x","path":"src/a","a":[1,"x"]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		tr, err := args.Parse([]byte(text))
+		if err != nil {
+			return
+		}
+		c := guard.Call{Tool: "git_push", Method: "tools/call", Args: tr}
+		for _, v := range append(defaults.Check(c), rule.Check(c)...) {
+			if v.Why == "" || v.Guard == "" || v.Rule == "" {
+				t.Errorf("%s: %+v", text, v)
+			}
+		}
+		if strict.Check(c) == nil && !strict.May(c) {
+			t.Errorf("%s surely holds, and may not", text)
+		}
+	})
+}
+
 func TestNothingMadeRefuses(t *testing.T) {
 	var none *guard.Set
 	c := call(t, "x", `{}`)

@@ -59,9 +59,9 @@ var kinds = table(map[kind]string{
 
 // elsewhere are names that end like one of a kind and are another thing: the sources
 // of what is written, the destination of a review, settings, patterns.
-var elsewhere = set("targetbranch sourcebranch basebranch headbranch frombranch startbranch parentbranch comparebranch originbranch srcbranch defaultbranch " +
+var elsewhere = table(map[kind]string{0: "targetbranch sourcebranch basebranch headbranch frombranch startbranch parentbranch comparebranch originbranch srcbranch defaultbranch " +
 	"upstreambranch trackingbranch removesourcebranch baseref headref sourceref startref fromref contentref dryrunref beforeref afterref parentref " +
-	"jsonpath xpath classpath")
+	"jsonpath xpath classpath"})
 
 func table(lists map[kind]string) map[string]kind {
 	m := map[string]kind{}
@@ -73,25 +73,19 @@ func table(lists map[kind]string) map[string]kind {
 	return m
 }
 
-func set(list string) map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		m[w] = true
-	}
-	return m
-}
-
 // kindOf is what a squashed name says. Names that nobody listed are read by their
 // ends, in the way that refuses more: a branch that is not known to be a source is
 // written.
 func kindOf(name []byte) kind {
-	if k, ok := kinds[string(name)]; ok {
-		return k
-	}
-	if len(name) < 3 || elsewhere[string(name)] {
+	if len(name) == 0 {
 		return 0
 	}
-	for _, e := range ends {
+	for i := slotOf(name); slots[i].name != ""; i = (i + 1) % maxSlots {
+		if slots[i].name == string(name) {
+			return slots[i].kind
+		}
+	}
+	for _, e := range endsBy[name[len(name)-1]] {
 		if len(name) > len(e.end) && string(name[len(name)-len(e.end):]) == e.end {
 			return e.kind
 		}
@@ -99,14 +93,55 @@ func kindOf(name []byte) kind {
 	return 0
 }
 
-var ends = []struct {
+type ending struct {
 	end  string
 	kind kind
-}{
+}
+
+var ends = []ending{
 	{"branch", isRef}, {"branchname", isRef}, {"refspec", isRef}, {"refspecs", isRef}, {"gitref", isRef}, {"refname", isRef}, {"tagname", isRef},
 	{"path", isPath}, {"paths", isPath}, {"filename", isPath}, {"directory", isPath}, {"folder", isPath}, {"dir", isPath},
 	{"url", isURL}, {"urls", isURL}, {"hostname", isHost}, {"endpoint", isURI}, {"webhook", isURI}, {"href", isURI}, {"uri", isURI}, {"uris", isURI},
 	{"command", isCommand}, {"content", isProse}, {"contents", isProse}, {"text", isProse}, {"description", isProse}, {"message", isProse},
+}
+
+// endsBy are the ends by their last letter.
+var endsBy = func() (by [256][]ending) {
+	for _, e := range ends {
+		c := e.end[len(e.end)-1]
+		by[c] = append(by[c], e)
+	}
+	return by
+}()
+
+const maxSlots = 1024
+
+// slots are kinds, and elsewhere as no kind, in a table of our own: every name of every
+// call is looked up in it.
+var slots = func() (t [maxSlots]struct {
+	name string
+	kind kind
+}) {
+	put := func(name string, k kind) {
+		i := slotOf([]byte(name))
+		for t[i].name != "" {
+			i = (i + 1) % maxSlots
+		}
+		t[i].name, t[i].kind = name, k
+	}
+	for name, k := range kinds {
+		put(name, k)
+	}
+	for name := range elsewhere {
+		put(name, 0)
+	}
+	return t
+}()
+
+// slotOf is where the search for a name begins.
+func slotOf(name []byte) int {
+	n := len(name)
+	return (n*31 + int(name[0])*131 + int(name[n-1])*17 + int(name[n/2])*7 + int(name[n/3])*257) % maxSlots
 }
 
 // A trade is what the name of a tool says that matters to guards.

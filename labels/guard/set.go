@@ -6,6 +6,7 @@ import (
 
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/args"
+	"github.com/pratique-dev/pratique/labels/guard/path"
 )
 
 // A Call is what guards judge.
@@ -44,6 +45,9 @@ func (s *Set) Check(c Call) []Violation {
 		if s.keys != nil {
 			w.keys = s.keys[c.Tool]
 		}
+		if w.given = c.Method == "tools/call" || c.Method == "prompts/get"; !w.given {
+			w.resource(root)
+		}
 		w.members(root, 0)
 		w.pushes()
 	}
@@ -81,6 +85,7 @@ type walker struct {
 	set   *Set
 	call  Call
 	keys  *toolKeys
+	given bool // whether the names of arguments are a tool's or a prompt's own
 	trade trade
 	read  bool // whether trade is
 	wrote bool // whether a destination was named
@@ -141,6 +146,9 @@ func (w *walker) members(object args.Value, around kind) {
 // the tool instead of the default ones.
 func (w *walker) kindOf(name []byte, around kind) kind {
 	k := kindOf(name)
+	if !w.given {
+		k &= isProse
+	}
 	if k&isInner != 0 {
 		k = around
 	}
@@ -286,6 +294,24 @@ func (w *walker) commands(command line, words args.Value) {
 		return
 	}
 	w.refuse("ref", words, refs.CheckWords(list, git))
+}
+
+// resource judges the URI of a resource that is not one of a list, where the agent
+// chose a part of it: no segment leads up, however it is written. That the upstream
+// has such a resource is for its template to say.
+func (w *walker) resource(root args.Value) {
+	uri, ok := root.Get("uri")
+	if !ok || w.set.paths == nil || uri.Text() == w.call.Tool {
+		return
+	}
+	text := uri.Text()
+	if _, rest, scheme := strings.Cut(text, ":"); scheme {
+		text = strings.TrimLeft(rest, "/")
+	}
+	switch why := w.set.paths.Check(text, nil); why {
+	case path.WhyParent, path.WhyPercent, path.WhyControl, path.WhyBackslash, path.WhyLookalike, path.WhyInvisible:
+		w.refuse("path", uri, why)
+	}
 }
 
 // pushes refuses a git push whose destination no argument names, or that writes all.
