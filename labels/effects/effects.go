@@ -69,7 +69,7 @@ func (t *Table) Of(x Tool, now time.Time) (e labels.Effect, by Source, ok bool) 
 			continue
 		}
 		for _, s := range c.by[catalogued{x.Name, x.Digest}] {
-			if s.Origin == "" && !t.packaged(x, s.Package) || s.Origin != "" && s.Origin != x.Origin {
+			if s.Origin == "" && !t.Packaged(x, s.Package) || s.Origin != "" && s.Origin != x.Origin {
 				continue
 			}
 			if ok && (e == labels.Unclassified || s.Effect == labels.Unclassified) {
@@ -97,9 +97,9 @@ func (t *Table) Ends(now time.Time) (at int64) {
 	return at
 }
 
-// packaged tells whether the operator's file says that a tool's upstream runs a
+// Packaged tells whether the operator's file says that a tool's upstream runs a
 // package. What a launch looks like proves nothing.
-func (t *Table) packaged(x Tool, name string) bool {
+func (t *Table) Packaged(x Tool, name string) bool {
 	for i := range t.file {
 		if b := &t.file[i]; b.packaged == name && b.is(x) {
 			return true

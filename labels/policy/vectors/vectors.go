@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/effects"
 	"github.com/pratique-dev/pratique/labels/policy"
 )
 
@@ -162,15 +163,9 @@ func (v Vector) Facts() (policy.Facts, error) {
 	if err != nil {
 		return f, err
 	}
-	var item struct {
-		Annotations jsontext.Value `json:"annotations"`
-	}
-	if err := json.Unmarshal(v.Item, &item); err != nil {
-		return f, err
-	}
 	f.Effect = labels.Read
 	if v.Method == "tools/call" {
-		f.Effect = labels.Classify(f.Standing, item.Annotations, f.Tool)
+		f.Effect = effects.Rule(f.Standing, jsontext.Value(v.Item))
 	}
 	return f, nil
 }
