@@ -60,12 +60,17 @@ func (c *call) config() (node.Config, error) {
 
 // besideFile has the files that a configuration names start at its own folder.
 func besideFile(cfg *node.Config, dir string) {
-	paths := []*string{&cfg.Policy, &cfg.Inspector.Model.KeyFile, &cfg.Inspector.Model.CAFile}
+	paths := []*string{&cfg.Policy, &cfg.Effects.File, &cfg.Inspector.Model.KeyFile, &cfg.Inspector.Model.CAFile}
 	if len(cfg.Inspector.Model.Command) > 0 {
 		paths = append(paths, &cfg.Inspector.Model.Command[0])
 	}
 	for i := range cfg.Upstreams {
 		paths = append(paths, &cfg.Upstreams[i].HeadersFile, &cfg.Upstreams[i].Policy)
+	}
+	for _, list := range [][]string{cfg.Effects.Keys, cfg.Effects.Catalogues} {
+		for i := range list {
+			paths = append(paths, &list[i])
+		}
 	}
 	for _, p := range paths {
 		if *p != "" && !filepath.IsAbs(*p) {

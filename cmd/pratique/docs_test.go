@@ -146,7 +146,7 @@ func jsonType(t reflect.Type) string {
 func settingsPage(t *testing.T) []byte {
 	t.Helper()
 	docs := map[string]string{} // "package.Type.Field"
-	for _, name := range []string{"config.go", "configgateway.go", "configinspector.go"} {
+	for _, name := range []string{"config.go", "configgateway.go", "configeffects.go", "configinspector.go"} {
 		commentsOf(t, filepath.Join("..", "..", "registry", "node", name), docs)
 	}
 	commentsOf(t, filepath.Join("..", "..", "quarantine", "warden", "broker", "config.go"), docs)

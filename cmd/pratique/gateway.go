@@ -104,12 +104,17 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 	if err != nil {
 		return nil, err
 	}
+	said, err := c.effects(cfg.Effects)
+	if err != nil {
+		return nil, err
+	}
 	place := a.up.Place()
 	a.at = place.Origin.String()
 	a.gw, err = gateway.New(gateway.Options{
 		Upstream: a.up, Agents: n.Agents(), Runs: a.runs, Record: noticing{a.past, a, o.notice}, Policy: rules, Keep: a.keepRules,
 		Surfaces: gateway.Surfaces{
 			Baseline: surface.Store(a.base, a.at), Registry: surface.View(place.Origin, a.snapshot), Standing: a.standing,
+			Effect: effectOf(said, a.at, u.Name, c.now), EffectEnds: said.Ends,
 			Elsewhere: surface.Elsewhere(a.base, a.at), Limits: surface.Limits{Freshness: cfg.Gateway.FreshnessOr(), Early: cfg.Gateway.Wait},
 		},
 		Inspector: o.inspect, Keys: n.Keys().Ring(), Issuer: n.URL(), Profile: o.profile, Observer: observer,

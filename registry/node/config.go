@@ -60,6 +60,7 @@ type Config struct {
 	// Upstreams are the MCP servers that agents reach at /mcp; for now one.
 	Upstreams []UpstreamConf `yaml:"upstreams"`
 	Gateway   GatewayConf    `yaml:"gateway"`
+	Effects   EffectsConf    `yaml:"effects"`
 	Inspector InspectorConf  `yaml:"inspector"`
 	Keys      KeyConfig      `yaml:"keys"`
 	Ledger    LogConfig      `yaml:"ledger"`
@@ -180,6 +181,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if err := c.Inspector.check(bad); err != nil {
+		return err
+	}
+	if err := c.Effects.check(bad); err != nil {
 		return err
 	}
 	return c.checkWords(bad)
