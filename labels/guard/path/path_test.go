@@ -57,7 +57,7 @@ var plain = []string{
 	"a", "a/", "a.md", "src/main.go", "./src/main.go", "src//main.go", "src/./main.go", "src/", ".", "./", ".env", ".github/workflows/ci.yml",
 	"docs/READ ME.md", "docs/it's.md", `docs/"quoted".md`, "a+b=c@d,e!f.txt", "v1.2.3/notes.txt", "a..b", "a/..b", "a/...b", "archive.tar.gz", "x~", "src/~tmp/a", "a - copy.txt",
 	"app/[slug]/page.tsx", "app/[...slug]/page.tsx", "app/[[...slug]]/page.tsx", "app/(group)/@modal/page.tsx", "app/routes/$userId.tsx", "app/$userId/edit.$postId.tsx", "types/$types.d.ts", "price $5.txt", "a$",
-	"100%.txt", "50%off.txt", "my%20file.txt", "100% sure.md", "caf%C3%A9.md",
+	"100%.txt", "50%off.txt", "my%20file.txt", "%6%3%31", "100% sure.md", "caf%C3%A9.md",
 	"docs/café.md", "docs/cafe\u0301.md", "日本語/ノート.md", "说明。txt", "中文。", "第1章：始まり？.md", "10～20.txt", "达成率100％.xlsx", "ＡＢＣ.txt", "עברית/שלום.txt", "می\u200cخواهم.txt",
 	"1\ufe0f\u20e3 intro.md", "✈\ufe0f trip.md", "👨\u200d👩\u200d👧.png", "❤\ufe0f\u200d🔥.md", "Screenshot 10.00.00\u202fAM.png", "½.txt", "x²", "a•b", "ßtraße",
 	"logs/2026-01-01T10:00:00.log", "a#b", "#a.go#", "C#/Program.cs", "what?", "a;b", "conf", "console.log", "nullable.go", "auxiliary/x", "common.go", "com10", "lpt", "lptx.c", "CONTRIBUTING.md", "contains", "Procfile", "prn_", "a.con", "a-b", "-", "a/-b",
@@ -100,7 +100,7 @@ func TestRefused(t *testing.T) {
 		{path.WhyOption, []string{"-rf", "--output=x", "-", "%2drf", "－rf"}},
 		{path.WhyControl, []string{"a\x00", "a\x00.png", "a\nb", "a\tb", "\x7f", "a\u0085b", "a\u2028", "a\x1b[0m"}},
 		{path.WhyUTF8, []string{"a\xc0\xaeb", "\xff", "a\ufffdb", "\xed\xa0\x80"}},
-		{path.WhyInvisible, []string{".\u200b./a", "a\u200b", "\ufeffa", "a\u00adb", "\u202ea", "a\u2066b", ".\u200d./a", ".\u200c.", ".\ufe0f.", "a\u200db", "\U000e0041", "\u3164", "a\u2060", "x\u180e", "1\ufe0f", "/\u200e"}},
+		{path.WhyInvisible, []string{".\u200b./a", "a\u200b", "\ufeffa", "a\u00adb", "\u202ea", "a\u2066b", ".\u200d./a", ".\u200c.", ".\ufe0f.", "a\u200db", "\U000e0041", "\u3164", "a\u2060", "x\u180e", "1\ufe0f", "\u00e9\u200da", "a\u200d\u00e9", "/\u200e"}},
 		{path.WhyLookalike, []string{"\uff0e\uff0e/a", "a\u2215b", "a\u2044b", "a\uff0fb", "a\uff3cb", "\u2025/a", "\u2024\u2024/a", "a\u2026", "\u3002\u3002/a", "。./a", "\uff61.", "\u0660\u0660", "a/\u06d4\u06d4/b", "\u29f8", "\u2216", "\ufe52", "℀", "⒈", "a/\u00b7\u00b7/b", "..\u3002", "x\u2571y"}},
 		{path.WhyBackslash, []string{`a\b`, `..\a`, `\\host\share`, `\\?\C:\a`, `\a`, `C:\a`, `a\u002e\u002e`, `a\ b`}},
 		{path.WhyNetwork, []string{"//host/share", "//", "///a", `"/"/a`}},
@@ -108,12 +108,13 @@ func TestRefused(t *testing.T) {
 		{path.WhyURL, []string{"file:///srv/a", "FILE:/a", "file:a", "file://host/a"}},
 		{path.WhyStream, []string{"a.txt::$DATA", "a::b", "dir:$I30", "a::$INDEX_ALLOCATION/b"}},
 		{path.WhyDevice, []string{"CON", "con", "nul.txt", "a/NUL", "Aux.c", "a/prn.x.y", "COM1", "lpt9.txt", "com¹", "CONIN$", "conout$.x", "nul .txt", "CLOCK$", "con:x", "ＣＯＮ"}},
-		{path.WhyPercent, []string{"%2e%2e%2f", "%2e.a", "a%2fb", "a%5cb", "%252e", "a%00", "%c0%ae", "%c0%af", "%e0%80%ae", "%u002e", "%uff0e", "a%3ab", "%25", "%%32e", "%f0%80%80%af", "％２ｅ", "%²ｅ", "a%0ab", "%e2%80", `%2"e"`, "%24HOME", "caf%e9"}},
+		{path.WhyPercent, []string{"%2e%2e%2f", "%2e.a", "a%2fb", "a%5cb", "%252e", "a%00", "%c0%ae", "%c0%af", "%e0%80%ae", "%u002e", "%uff0e", "a%3ab", "%25", "%%32e", "%f0%80%80%af", "％２ｅ", "%²ｅ", "a%0ab", "%e2%80", `%2"e"`, "%24HOME", "caf%e9", "%6%3%3%3%3%3%3%31"}},
 		{path.WhyLookalike, []string{"%ef%bc%8e%ef%bc%8e/a", "%e2%88%95"}},
 		{path.WhyInvisible, []string{"%e2%80%8b"}},
 		{path.WhyExpands, []string{"$HOME/a", "${HOME}/a", "a/${x}", "$(id)", "`id`", "$home/a", "$pwd", "$env:TEMP", "%USERPROFILE%", "%TEMP%/a", "$A", "＄HOME", "%ProgramFiles(x86)%/a", "$PWD", "$'HOME'"}},
 		{path.WhyPattern, []string{".[.]", "[.][.]/a", ".?", ".*", "{.,a}.", "a/{..,b}/c", "x{/..,}/y", "[+-0].", "[!a].", ".**", "a/[.a][.b]", "{..}/a", "[^a][.]"}},
 		{path.WhyParent, []string{"a/..;/b", "..;x", "..?", "..#a", "..;jsessionid=1/a", "..;"}},
+		{path.WhyEmpty, []string{"''", `""`}},
 		{path.WhyLong, []string{strings.Repeat("a/", 2049)}},
 	} {
 		hygiene := rule(t, path.Options{})
@@ -137,7 +138,7 @@ func TestPlaces(t *testing.T) {
 		fail map[string]string
 	}{
 		{"absolute", path.Options{Within: []string{"/srv/share/", "/data"}},
-			[]string{"/srv/share", "/srv/share/", "/srv//share/a", "/srv/./share/a", "/data/x", "/data/it's"},
+			[]string{"/srv/share", "/srv/share/", "/srv//share/a", "/srv/./share/a", "/data/x", "/data/it's", "/data/a{b", "/data/a}b"},
 			map[string]string{
 				"/srv/share2": path.WhyOutside, "/srv": path.WhyOutside, "/": path.WhyOutside, "/srv/shar": path.WhyOutside, "/srv/share-secret/a": path.WhyOutside,
 				"/SRV/share/a": path.WhyOtherForm, "/srv/ｓhare/a": path.WhyOtherForm, "/srv/ſhare": path.WhyOtherForm,
@@ -168,8 +169,8 @@ func TestPlaces(t *testing.T) {
 			map[string]string{`C:Users\me`: path.WhyDrive, `\Users\me`: path.WhyDrive, "/Users/me": path.WhyDrive, `\\?\C:\Users\me`: path.WhyStream, `\\.\C:\x`: path.WhyStream, `\\host\x`: path.WhyNetwork, `//srv/a`: path.WhyNetwork,
 				`C:\Users\me\..\you`: path.WhyParent, `C:\Users\me2`: path.WhyOutside, `D:\Users\me`: path.WhyOutside, `C:\Users\me\a:b`: path.WhyStream, `C:\Users\me\a"`: path.WhyStream,
 				`C:\USERS~1\me`: path.WhyShort, `Users\me`: path.WhyRelative, `C:\Users\me\a.`: path.WhyTrailing, `\`: path.WhyDrive, "C:": path.WhyDrive}},
-		{"windows, relative", path.Options{Within: []string{"src"}, Windows: true},
-			[]string{`src\a`, `.\src/a`}, map[string]string{`src2\a`: path.WhyOutside, `C:\src`: path.WhyAbsolute, `..\src\a`: path.WhyParent}},
+		{"windows, relative", path.Options{Within: []string{"src", "ab"}, Windows: true},
+			[]string{`src\a`, `.\src/a`, `ab\c`}, map[string]string{`src2\a`: path.WhyOutside, `C:\src`: path.WhyAbsolute, `..\src\a`: path.WhyParent}},
 	} {
 		r := rule(t, c.o)
 		for _, p := range c.pass {
@@ -281,6 +282,27 @@ func TestLinks(t *testing.T) {
 		if why := rule(t, path.Options{}).Check(c.text, files); why != "" {
 			t.Errorf("%s: hygiene looked at links: %s", c.name, why)
 		}
+	}
+}
+
+// blind sees everything but some paths.
+type blind map[string]bool
+
+func (f blind) Resolve(p string) (string, bool) { return "/repo/" + p, !f[p] }
+
+// What cannot be told of the path, its root or where it starts is not taken for well.
+func TestBlind(t *testing.T) {
+	r := within(t, "src")
+	if r.Check("src/a", blind{}) == path.WhyUntold {
+		t.Error("what can be told is not")
+	}
+	for _, gone := range []string{"src/a", "."} {
+		if why := r.Check("src/a", blind{gone: true}); why != path.WhyUntold {
+			t.Errorf("without %q: %q", gone, why)
+		}
+	}
+	if r.Check("src/a", blind{"src": true}) == "" {
+		t.Error("a root that cannot be told holds a path")
 	}
 }
 
