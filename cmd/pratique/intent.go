@@ -36,7 +36,7 @@ func intentNoun() noun {
 			args:  "FILE", flags: intentFlags(append(lookFlags(), agentFlag("hold it against the intent of this agent"))...),
 			out: checkedIntent{}, run: checkIntent,
 		},
-		runVerb(),
+		runVerb(), draftVerb(),
 	}}
 }
 
@@ -197,6 +197,7 @@ type bearer struct {
 	launch  bool
 	profile string
 	bound   *runs.Bound // what is sealed; nil: nothing
+	bad     error       // why that cannot be read
 }
 
 // errAgent says that a word means no agent, or several.
@@ -221,10 +222,7 @@ func (w *ward) bearer(s *runs.Store, word string) (*bearer, error) {
 		}
 		b.id = id
 	}
-	var err error
-	if b.bound, err = s.Sealed(b.id); err != nil {
-		return nil, err
-	}
+	b.bound, b.bad = s.Sealed(b.id)
 	if b.profile == "" { // of no credential: then only a launch that is sealed
 		if b.bound == nil || !b.bound.Intent.Launch() {
 			return nil, &coded{exitNotFound, fmt.Errorf("%s: %w", plain(word), errAgent)}
@@ -265,7 +263,10 @@ func checkIntent(c *call) (any, error) {
 			if b, err = w.bearer(s, c.str("agent")); err != nil {
 				return nil, err
 			}
-			if b.bound == nil {
+			switch {
+			case b.bad != nil:
+				return nil, b.bad
+			case b.bound == nil:
 				return nil, runs.ErrUnbound
 			}
 			p.Before(b.bound.Intent.Expires(), c.now())

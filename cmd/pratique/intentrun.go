@@ -27,12 +27,12 @@ func runVerb() verb {
 	return verb{
 		name: "run", usage: "make a credential, seal an intent for it, then start the agent, or print its URL",
 		about: "Works on the data folder of a running `pratique up`. The agent's command stands after FILE and `--`; " + envURL + " in its environment is the gateway's URL with the credential in it, " + envCredential +
-			" the credential alone, both secrets. When the command ends the credential is revoked. Without a command both are printed, and `agents revoke` ends it. The profile is strict unless another is said, so that a credential without its intent may call nothing.",
+			" the credential alone, both secrets. When the command ends the credential is revoked. Without a command both are printed, and `agents revoke` ends it. Under the profile strict a person has to approve each call of a tool whose label is not green.",
 		args: "FILE", tail: "CMD ARGS...",
 		flags: intentFlags(append(lookFlags(),
 			&option{name: "registry", arg: "URL", usage: "external URL of the registry; default: that of the configuration, or of `up` without one"},
 			&option{name: "name", arg: "NAME", usage: "name of the agent", def: "intent"},
-			&option{name: "profile", arg: "PROFILE", usage: "profile of the credential: strict or personal", def: string(policy.Strict)},
+			&option{name: "profile", arg: "PROFILE", usage: "profile of the credential: personal or strict", def: string(policy.Personal)},
 			&option{name: "key", arg: "FILE", usage: "key file of the operator (default: operator.jwk in the data folder)"},
 			&option{name: "key-passphrase-file", arg: "FILE", usage: "private file that holds the passphrase of that key"},
 			timeoutFlag(), yesFlag())...),
@@ -59,7 +59,7 @@ func runIntent(c *call) (any, error) {
 	}
 	profile, err := policy.ParseProfile(c.str("profile"))
 	if err != nil || profile == policy.Watch {
-		return nil, usagef("--profile: strict or personal; %v", errWatched)
+		return nil, usagef("--profile: personal or strict; %v", errWatched)
 	}
 	if p.Agent != "" || p.Launch != "" {
 		return nil, usagef("FILE says whose intent it is; `intent run` makes a credential for it")

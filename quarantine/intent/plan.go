@@ -256,7 +256,7 @@ func (s *ruleSet) permits(name string) bool {
 // Before has a span end no later than a moment: where it takes the place of an intent
 // that ends then.
 func (p *Plan) Before(at, now time.Time) {
-	if p.Life > 0 && now.Add(p.Life).After(at) {
+	if p.Life > 0 && at.After(now) && now.Add(p.Life).After(at) {
 		p.Life, p.Until = 0, at
 	}
 }

@@ -65,7 +65,7 @@ func reasonOf(err error) string {
 	}{
 		{ErrPresented, "after the first presentation"}, {ErrBound, "in the place of another"}, {ErrUnbound, "nothing to narrow"},
 		{intent.ErrWider, "wider, or not provably narrower"}, {ErrMoved, "over another intent than is sealed"}, {ErrIntent, "not an operator's word for this, now and once"},
-		{ErrLimit, "narrowed too often"},
+		{ErrLimit, "narrowed too often"}, {ErrDamaged, "the file of the intent is damaged"},
 	} {
 		if errors.Is(err, r.is) {
 			return r.text
