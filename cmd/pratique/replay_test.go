@@ -53,8 +53,8 @@ func decided(t *testing.T) (data string, calls []string) {
 		t.Fatal(err)
 	}
 	base := registry.Entry{Run: "run_1", Upstream: "files", Origin: "stdio:files", Method: "tools/call", Kind: "tool", Name: item.Name, Mdg: item.Digest,
-		Tier: "yellow", Standing: "pinned", Content: "inspected", Gate: "cleared", Context: "clean", Profile: "personal", Verb: "allow", Reason: "cleared", Rule: "profile:personal"}
-	facts := policy.Facts{Profile: policy.Personal, Method: "tools/call", Tool: item.Name, Standing: labels.Pinned, Content: labels.Inspected, Tier: labels.Yellow, Gate: policy.Cleared, Context: policy.Clean}
+		Tier: "yellow", Standing: "pinned", Content: "inspected", Gate: "cleared", Context: "clean", Fit: "fits", Profile: "personal", Verb: "allow", Reason: "cleared", Rule: "profile:personal"}
+	facts := policy.Facts{Profile: policy.Personal, Method: "tools/call", Tool: item.Name, Standing: labels.Pinned, Content: labels.Inspected, Tier: labels.Yellow, Gate: policy.Cleared, Context: policy.Clean, Fit: policy.Fits}
 	by := func(p policy.Policy, change func(e *registry.Entry)) {
 		e := base
 		e.Policy = p.Decide(facts).Policy()

@@ -79,7 +79,7 @@ func seen(name string) gateway.Seen {
 }
 
 func allowed(tool string) policy.Decision {
-	return policy.Of(nil).Decide(policy.Facts{Profile: policy.Personal, Method: "tools/call", Tool: tool, Origin: "stdio:fix", Context: policy.Clean, Tier: labels.Yellow,
+	return policy.Of(nil).Decide(policy.Facts{Profile: policy.Personal, Method: "tools/call", Tool: tool, Origin: "stdio:fix", Context: policy.Clean, Fit: policy.Fits, Tier: labels.Yellow,
 		Standing: labels.Pinned, Content: labels.Inspected, Gate: policy.Cleared, Args: []byte(`{}`)})
 }
 

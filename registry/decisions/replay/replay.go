@@ -167,7 +167,10 @@ func read(e *registry.Entry) (facts, error) {
 func (f *facts) observed(e *registry.Entry) (err error) {
 	f.Agent, f.AgentName, f.Run, f.Way, f.At = e.Agent, e.Named, e.Run, e.Way, time.UnixMilli(e.At)
 	f.Ver, f.Digest = e.Ver, e.Mdg
-	if e.Fit != "" {
+	switch {
+	case e.Fit == "" && f.Gate == policy.Cleared && (e.Method == "tools/call" || e.Method == "prompts/get"):
+		return fmt.Errorf("%w: fit of the arguments: an older program did not record it", ErrMissing)
+	case e.Fit != "":
 		if f.Fit, err = policy.ParseFit(e.Fit); err != nil {
 			return missing("fit of the arguments", err)
 		}
