@@ -12,8 +12,8 @@ import (
 
 // cases is how many random cases each property is held against.
 const (
-	policies = 2500
-	perEach  = 40
+	policies = 1000
+	perEach  = 100
 	atLeast  = 100_000
 )
 

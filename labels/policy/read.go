@@ -87,9 +87,9 @@ func once(known map[string]*condition, text string) (*condition, error) {
 func (r *rule) wrong() string {
 	switch {
 	case r.when != nil && r.verb == Allow && r.when.use.trend > falling:
-		return "when: what is worse must not permit more: an allow can ask for a good label, context or count, or for the absence of an effect, and for nothing else of them"
+		return `when: what is worse must not permit more; an allow says things like label.tier == "green", counts.hour < 5, !effect.write`
 	case r.when != nil && r.verb != Allow && r.when.use.trend != still && r.when.use.trend != rising:
-		return "when: what is worse must not permit more: an ask or never can speak of a bad label, context or count, or of an effect, and not of their contrary"
+		return `when: what is worse must not permit more; an ask or never says things like label.tier != "green", counts.hour >= 5, effect.write`
 	case r.verb == Allow && r.said && r.way == Hold &&
 		(r.when != nil || r.set != nil || r.origins != nil || r.agents != nil || r.effects != labels.Unclassified):
 		return "results: hold of an allow has no conditions, since it would not hold where they are not met; put it into an ask, or leave them out"

@@ -1,0 +1,224 @@
+package advise_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/labels/policy/advise"
+)
+
+func load(t *testing.T, text string) *policy.Rules {
+	t.Helper()
+	r, err := policy.Load([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func ExampleCheck() {
+	rules, err := policy.Load([]byte("rules:\n  - {name: notes, allow: [get_note, get_notes]}\n  - {name: all, never: [get_note]}\n"))
+	if err != nil {
+		panic(err)
+	}
+	for _, f := range advise.Check(rules, []advise.Item{{Kind: "tool", Name: "get_note"}}) {
+		fmt.Println(f.Rule, f.Kind, f.Item, f.Text)
+	}
+	// Output: notes unknown_item get_notes No upstream has an item of this name.
+}
+
+var items = []advise.Item{
+	{Kind: "tool", Name: "write", Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"},"mode":{"type":"string"},"options":{"type":"object","properties":{"branch":{"type":"string"},"a/b":{}}}},"required":["path"]}`)},
+	{Kind: "tool", Name: "open", Schema: []byte(`{"type":"object"}`)},
+	{Kind: "tool", Name: "more", Schema: []byte(`{"properties":{"a":{}},"additionalProperties":true}`)},
+	{Kind: "tool", Name: "joined", Schema: []byte(`{"allOf":[{"properties":{"x":{}}},{"properties":{"y":{}}}]}`)},
+	{Kind: "tool", Name: "unread"},
+}
+
+// TestCheck: each kind of finding, and what is none.
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		rules string
+		want  []string // rule kind item
+	}{
+		{`- {name: a, allow: [write, open, more, joined, unread]}`, nil},
+		{`- {name: a, allow: ["*"]}`, nil},
+		{`- {name: a, allow: [wirte, open]}`, []string{"a unknown_item wirte"}},
+		{`- {name: a, allow: [write], args: {path: {longest: 9}, branch: {longest: 9, optional: true}, "/options/a~1b": {longest: 9}}}`, nil},
+		{`- {name: a, allow: [write], args: {pth: {longest: 9}}}`, []string{"a unknown_argument write"}},
+		{`- {name: a, allow: [write], args: {"/branch": {longest: 9}}}`, []string{"a unknown_argument write"}},
+		{`- {name: a, allow: [write, open], args: {branch: {longest: 9}}}`, nil},
+		{`- {name: a, allow: [more, unread, open], args: {zzz: {longest: 9}}}`, nil},
+		{`- {name: a, allow: [joined], args: {x: {longest: 9}, "/y": {longest: 9}, z: {longest: 9}}}`, []string{"a unknown_argument joined"}},
+		{`- {name: a, ask: [write], new: [pth]}`, []string{"a lone_ask ", "a unknown_argument write"}},
+		{`- {name: a, allow: [write], when: 'args.pth == "x"'}`, []string{"a unknown_argument write"}},
+		{`- {name: a, allow: [write], when: 'args.options.brnch == "x"'}`, []string{"a unknown_argument write"}},
+		{`- {name: a, allow: [write], when: 'args.mode == "x"'}`, nil},
+		{`- {name: a, never: [write], when: 'args.path == "x"'}`, nil},
+		{`- {name: a, never: [write], when: 'args.mode == "x"'}`, []string{"a absent_argument write"}},
+		{`- {name: a, never: [write], when: 'has(args.mode) && args.mode == "x"'}`, nil},
+		{`- {name: a, never: [write], when: 'has(args.options) && has(args.options.branch) && args.options.branch == "x"'}`, nil},
+		{"- {name: a, allow: [write, open]}\n  - {name: b, never: [\"*\"]}", []string{"a unreachable "}},
+		{"- {name: a, allow: [write, open]}\n  - {name: b, never: [open]}", nil},
+		{"- {name: a, allow: [write]}\n  - {name: b, never: [write], methods: [prompts/get]}", nil},
+		{"- {name: a, allow: [write]}\n  - {name: b, never: [write], effects: [write]}", nil},
+		{"- {name: a, allow: [write]}\n  - {name: b, never: [write], shadow: true}", nil},
+		{"- {name: a, ask: [write]}\n  - {name: b, never: [write]}", []string{"a shadowed_ask "}},
+		{"- {name: a, ask: [write], when: 'args.path == \"x\"'}\n  - {name: b, ask: [write]}", []string{"a shadowed_ask "}},
+		{"- {name: a, ask: [write], when: 'args.path == \"x\"', assurance: passkey}\n  - {name: b, ask: [write]}", nil},
+		{"- {name: a, ask: [write], effects: [write]}\n  - {name: b, ask: [open]}", nil},
+		{"- {name: a, ask: [write], when: 'effect.write'}", []string{"a lone_ask "}},
+		{"- {name: a, ask: [write], when: 'effect.write'}\n  - {name: b, allow: [open]}", []string{"a lone_ask "}},
+		{"- {name: a, ask: [write], when: 'effect.write'}\n  - {name: b, allow: [write]}", nil},
+		{"- {name: a, ask: [\"*\"], rate: {over: 1, per: day}}\n  - {name: b, allow: [write]}", nil},
+		{"- {name: a, allow: [write]}\n  - {name: b, allow: [\"*\"]}", []string{"a redundant "}},
+		{"- {name: a, allow: [write]}\n  - {name: b, allow: [write]}", []string{"b redundant "}},
+		{"- {name: a, allow: [write], results: mark}\n  - {name: b, allow: [\"*\"]}", nil},
+		{"- {name: a, never: [write], when: 'args.path == \"x\"'}\n  - {name: b, never: [write]}", []string{"a redundant "}},
+	} {
+		var got []string
+		for _, f := range advise.Check(load(t, "rules:\n  "+c.rules+"\n"), items) {
+			got = append(got, fmt.Sprintf("%s %s %s", f.Rule, f.Kind, f.Item))
+			if !strings.HasSuffix(f.Text, ".") {
+				t.Errorf("%q", f.Text)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n got %q\nwant %q", c.rules, got, c.want)
+		}
+	}
+	if got := advise.Check(load(t, "rules:\n  - {name: a, allow: [nobody]}\n"), nil); len(got) != 0 {
+		t.Errorf("without items: %v", got)
+	}
+}
+
+// TestSuggest: what is suggested allows what was done, and what was not done it does not.
+func TestSuggest(t *testing.T) {
+	calls := []advise.Call{
+		{Method: "tools/call", Tool: "list"}, {Method: "tools/call", Tool: "ping", Args: []byte(`{}`)},
+		{Method: "prompts/get", Tool: "review", Args: []byte(`null`)},
+		{Method: "resources/read", Tool: "file:///{p}", Target: "file:///a"},
+	}
+	for i := range 12 {
+		calls = append(calls, advise.Call{Method: "tools/call", Tool: "write", Args: fmt.Appendf(nil,
+			`{"path":"docs/notes/%d.md","branch":"feat/x","size":%d,"content":"%s","tags":[1,2],"options":{"x":%d},"id":19158835881748060581}`, i, 10+i, strings.Repeat("word ", 30+i), i)})
+	}
+	calls[5].Args = []byte(`{"path":"docs/a.md","branch":"feat/x","size":3,"content":"x","tags":[],"options":{},"force":true,"id":19158835881748060581}`)
+	s, err := advise.Suggest(calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := policy.Of(load(t, string(s.Text)))
+	decide := func(c advise.Call) policy.Decision {
+		f := policy.Facts{Profile: policy.Personal, Method: c.Method, Tool: c.Tool, Target: c.Target, Args: c.Args, Gate: policy.Cleared, Fit: policy.Fits, Context: policy.Clean, Tier: 2, Standing: 3, Content: 3}
+		return p.Decide(f)
+	}
+	for _, c := range calls {
+		if d := decide(c); d.Verb() != policy.Allow {
+			t.Errorf("%s %s: %v %s by %s %v\n%s", c.Tool, c.Args, d.Verb(), d.Reason(), d.Rule(), d.Paths(), s.Text)
+		}
+	}
+	if s.Rules != 4 || !slices.Equal(s.Open, []string{"write /options"}) {
+		t.Errorf("%d rules, open %v\n%s", s.Rules, s.Open, s.Text)
+	}
+	for _, change := range [][2]string{{"docs/a.md", "src/a.go"}, {"docs/a.md", "docs/../src/a.go"}, {"feat/x", "main"}, {`"size":3`, `"size":30`}, {`"content":"x"`, `"content":"` + strings.Repeat("x", 300) + `"`},
+		{`"tags":[]`, `"tags":[1,2,3]`}, {"060581", "060582"}, {`"force":true`, `"force":false`}, {`"branch":"feat/x",`, ""}} {
+		c := calls[5]
+		c.Args = []byte(strings.Replace(string(c.Args), change[0], change[1], 1))
+		if d := decide(c); d.Verb() == policy.Allow {
+			t.Errorf("%s is allowed too\n%s", c.Args, s.Text)
+		}
+	}
+	for _, c := range []advise.Call{{Method: "tools/call", Tool: "other"}, {Method: "prompts/get", Tool: "list"}, {Method: "resources/read", Tool: "file:///{p}", Target: "file:///b"}} {
+		if d := decide(c); d.Verb() == policy.Allow {
+			t.Errorf("%+v is allowed too", c)
+		}
+	}
+	slices.Reverse(calls)
+	again, err := advise.Suggest(calls)
+	if err != nil || string(again.Text) != string(s.Text) {
+		t.Errorf("another order, another suggestion: %v", err)
+	}
+	for _, bad := range [][]advise.Call{nil, {{Method: "tools/call", Tool: "a", Args: []byte(`[]`)}}, {{Method: "tools/call", Tool: "a", Args: []byte(`{"a":1,"a":2}`)}}} {
+		if s, err := advise.Suggest(bad); !errors.Is(err, advise.ErrCalls) || s != nil {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	if s, err := advise.Suggest([]advise.Call{{Method: "tools/call", Tool: "bad\u200bname"}}); err == nil || s != nil {
+		t.Error("a name that no rule takes")
+	}
+}
+
+func ExampleTest() {
+	rules, err := policy.Load([]byte("rules:\n  - {name: docs, allow: [write_file], args: {path: {within: docs}}}\n"))
+	if err != nil {
+		panic(err)
+	}
+	cases, err := advise.ReadCases([]byte("cases:\n  - {name: notes, tool: write_file, args: {path: docs/a.md}, want: allow}\n  - {name: code, tool: write_file, args: {path: src/a.go}, want: deny, reason: guard}\n"))
+	if err != nil {
+		panic(err)
+	}
+	for _, r := range advise.Test(policy.Of(rules), cases) {
+		fmt.Println(r.Case.Name, r.OK, r.Decision.Verb())
+	}
+	// Output:
+	// notes true allow
+	// code true deny
+}
+
+// TestCases: what a case says of a call reaches the decision, and what it does not say
+// is at its best.
+func TestCases(t *testing.T) {
+	p := policy.Of(load(t, `rules:
+  - {name: ok, allow: [t]}
+  - {name: agent, never: [t], agents: [mallory]}
+  - {name: origin, never: [t], origins: ["https://x.example"]}
+  - {name: effect, never: [t], effects: [write]}
+  - {name: label, never: [t], when: 'label.tier != "green" || label.standing != "attested" || label.content in ["violated", "suspect"]'}
+  - {name: context, never: [t], when: 'provenance.context == "untrusted"'}
+  - {name: way, never: [t], when: 'channel.way == "http"'}
+  - {name: time, never: [t], when: 'time.getHours() == 3'}
+  - {name: rate, never: [t], rate: {over: 5, per: hour}}
+  - {name: fresh, ask: [t], new: [to]}
+  - {name: args, never: [t], when: 'has(args.n) && args.n == 9007199254740993'}
+  - {name: method, allow: [t], methods: [prompts/get]}
+`))
+	for text, want := range map[string]string{
+		"": "ok", "agent: mallory": "agent", `origin: "https://x.example"`: "origin", "effect: read+write": "effect", "tier: yellow": "label", "standing: pinned": "label",
+		"content: suspect": "label", "context: untrusted": "context", "way: http": "way", `at: "2026-01-01T03:00:00Z"`: "time", "calls: 5": "rate", "calls: 4": "ok", "new: [to]": "fresh",
+		"args: {n: 9007199254740993}": "args", "args: {n: 9007199254740992}": "ok", "method: prompts/get": "method", "profile: watch": "profile:watch", "new: [to], alone: true": "fresh",
+	} {
+		verb := "deny"
+		switch want {
+		case "ok", "method", "profile:watch":
+			verb = "allow"
+		case "fresh":
+			if verb = "ask"; strings.Contains(text, "alone") {
+				verb = "deny"
+			}
+		}
+		if text != "" {
+			text = ", " + text
+		}
+		cases, err := advise.ReadCases([]byte("\xef\xbb\xbfcases:\r\n  - {name: c, tool: t, want: " + verb + ", rule: \"" + want + "\"" + text + "}\r\n"))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if r := advise.Test(p, cases)[0]; !r.OK {
+			t.Errorf("%s: %v by %s", text, r.Decision.Verb(), r.Decision.Rule())
+		}
+	}
+	for _, text := range []string{"", "cases: []", "cases: [{}]", "cases: [{name: a, tool: t}]", "cases: [{name: a, tool: t, want: maybe}]", "cases: [{name: a, want: deny}]", "cases: [{tool: t, want: deny}]",
+		"cases: [{name: a, tool: t, want: deny, tier: blue}]", "cases: [{name: a, tool: t, want: deny, calls: many}]", "cases: [{name: a, tool: t, want: deny, calls: -1}]", "cases: [{name: a, tool: t, want: deny, at: noon}]",
+		"cases: [{name: a, tool: t, want: deny, profile: lax}]", "cases: [{name: a, tool: t, want: deny, reason: because}]", "cases: [{name: a, tool: t, want: deny, unknown: x}]", "cases: [{name: a, tool: t, want: deny, effect: fly}]",
+		"cases: [{name: a, tool: t, want: deny, context: dirty}]", "cases: &a [*a]", "cases:\n" + strings.Repeat("  - {name: a, tool: t, want: deny}\n", 10_001), strings.Repeat("#", 1<<20+1)} {
+		if c, err := advise.ReadCases([]byte(text)); !errors.Is(err, advise.ErrCases) || c != nil {
+			t.Errorf("%.60s: %v", text, err)
+		}
+	}
+}
