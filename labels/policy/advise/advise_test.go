@@ -179,7 +179,7 @@ func TestCases(t *testing.T) {
   - {name: origin, never: [t], origins: ["https://x.example"]}
   - {name: effect, never: [t], effects: [write]}
   - {name: label, never: [t], when: 'label.tier != "green" || label.standing != "attested" || label.content in ["violated", "suspect"]'}
-  - {name: context, never: [t], when: 'provenance.context == "untrusted"'}
+  - {name: context, never: [t], when: 'provenance.context != "clean"'}
   - {name: way, never: [t], when: 'channel.way == "http"'}
   - {name: time, never: [t], when: 'time.getHours() == 3'}
   - {name: rate, never: [t], rate: {over: 5, per: hour}}
