@@ -15,7 +15,6 @@ const maxConstraints = 256
 
 // A constraint is what a rule says of one argument.
 type constraint struct {
-	key      string   // as the rule names it
 	name     string   // squashed; empty: it is of one place
 	place    []string // JSON Pointer, taken apart; of a name the name alone
 	optional bool
@@ -52,12 +51,15 @@ func newConstraint(key string, c *Constraint) (constraint, error) {
 	if con.words, err = wordsFor(c); err == nil && len(con.words) == 0 {
 		err = errSilent
 	}
+	for i := range con.words {
+		con.words[i].rule = "args." + key
+	}
 	return con, err
 }
 
 // newPlace reads the name or JSON Pointer that a constraint stands under.
 func newPlace(key string) (constraint, error) {
-	con := constraint{key: key}
+	con := constraint{}
 	if rest, pointer := strings.CutPrefix(key, "/"); pointer {
 		for seg := range strings.SplitSeq(rest, "/") {
 			con.place = append(con.place, strings.NewReplacer("~1", "/", "~0", "~").Replace(seg))
@@ -82,28 +84,37 @@ var (
 // check judges a member of the constraint's name.
 func (c *constraint) check(w *walker, v args.Value) {
 	for i := range c.words {
-		wd := &c.words[i]
-		wd.check(v, w.call.Files, c.optional, func(at args.Value, why string) {
-			w.add(Violation{Guard: wd.guard, Path: at.Pointer(), Why: why, Rule: "args." + c.key})
-		})
+		c.words[i].check(v, w.call.Files, c.optional, w)
 	}
+}
+
+// fail adds what a word refuses.
+func (w *walker) fail(wd *word, at args.Value, why string) {
+	w.add(Violation{Guard: wd.guard, Path: at.Pointer(), Why: why, Rule: wd.rule})
 }
 
 // absent refuses where the argument is not there, so that the server chooses. A
 // constraint of one place is judged here as well.
 func (c *constraint) absent(w *walker, root args.Value) {
 	there := false
-	c.each(root, func(v args.Value, exact bool) bool {
-		there = there || exact && (v.Kind() != 'n' || c.takesNull())
-		if c.name == "" {
+	if c.name != "" {
+		v, ok := root.Get(c.place[0])
+		there = ok && c.counts(v)
+	} else {
+		c.at(root, c.place, true, func(v args.Value, exact bool) bool {
+			there = there || exact && c.counts(v)
 			c.check(w, v)
-		}
-		return c.name == "" || !there
-	})
+			return true
+		})
+	}
 	if !there && !c.optional {
-		w.add(Violation{Guard: c.words[0].guard, Path: "/" + strings.Join(escaped(c.place), "/"), Why: WhyAbsent, Rule: "args." + c.key})
+		w.add(Violation{Guard: c.words[0].guard, Path: "/" + strings.Join(escaped(c.place), "/"), Why: WhyAbsent, Rule: c.words[0].rule})
 	}
 }
+
+// counts tells whether a value is one: null is the same as none, unless the rule names
+// it.
+func (c *constraint) counts(v args.Value) bool { return v.Kind() != 'n' || c.takesNull() }
 
 func escaped(place []string) []string {
 	list := make([]string, len(place))
@@ -123,12 +134,22 @@ func (c *constraint) takesNull() bool {
 func (c *constraint) may(root args.Value, files Files) bool {
 	there, may := false, false
 	c.each(root, func(v args.Value, exact bool) bool {
-		null := v.Kind() == 'n' && !c.takesNull()
-		there = there || exact && !null
-		may = may || !null && !slices.ContainsFunc(c.words, func(wd word) bool { return !wd.may(v, files) })
+		if c.counts(v) {
+			there = there || exact
+			may = may || c.mayAll(v, files)
+		}
 		return !may
 	})
 	return may || !there && !c.optional
+}
+
+func (c *constraint) mayAll(v args.Value, files Files) bool {
+	for i := range c.words {
+		if !c.words[i].may(v, files) {
+			return false
+		}
+	}
+	return true
 }
 
 // each calls f with every value that the constraint speaks of, until f is false. exact
@@ -170,32 +191,27 @@ func (c *constraint) at(v args.Value, place []string, exact bool, f func(args.Va
 }
 
 // named calls f with every member of a squashed name at any depth, JSON inside of
-// texts included, until f is false.
+// texts included where they are not for people or files, until f is false.
 func named(v args.Value, name string, f func(args.Value) bool) bool {
 	var buf [64]byte
 	object := v.Kind() == '{'
 	for m := v.First(); m.Kind() != 0; m = m.Next() {
-		n := squash(buf[:0], m.Name())
-		prose := object && kindOf(n)&isProse != 0
-		if object && string(n) == name && !f(m) {
-			return false
+		in, prose := m, false
+		if object {
+			n := squash(buf[:0], m.Name())
+			if string(n) == name && !f(m) {
+				return false
+			}
+			prose = kindOf(n)&isProse != 0
 		}
-		if !below(m, prose, func(in args.Value) bool { return named(in, name, f) }) {
-			return false
+		if m.Kind() == '"' {
+			if prose {
+				continue
+			}
+			in, _ = m.Inner()
 		}
-	}
-	return true
-}
-
-// below calls f with what stands below a value: itself, or the JSON in it where it is
-// not a text for people or files.
-func below(v args.Value, prose bool, f func(args.Value) bool) bool {
-	switch v.Kind() {
-	case '{', '[':
-		return f(v)
-	case '"':
-		if in, ok := v.Inner(); ok && !prose {
-			return f(in)
+		if in.First().Kind() != 0 && !named(in, name, f) {
+			return false
 		}
 	}
 	return true

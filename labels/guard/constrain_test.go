@@ -219,6 +219,18 @@ func TestCommonCallIsFree(t *testing.T) {
 	}
 }
 
+func TestCommonRuleIsFree(t *testing.T) {
+	s := constrain(t, "file_path: {within: src}\nbranch: {refs: [feat/*]}")
+	c := call(t, "create_or_update_file", common)
+	if n := testing.AllocsPerRun(100, func() {
+		if s.Check(c) != nil || !s.May(c) {
+			t.Fail()
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 var common = `{"project_id":"group/project","file_path":"src/components/menu/index.ts","branch":"feat/upgrade-lodash","commit_message":"Upgrade lodash","start_line":12,"author":{"name":"Ann","id":7},"labels":["a","b"],"encoding":"text","last_commit_id":"4b1f0c9e8d7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c","content":"` + strings.Repeat("export const x = 1; ", 35) + `"}`
 
 func BenchmarkCheck(b *testing.B) {

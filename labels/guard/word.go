@@ -17,6 +17,7 @@ import (
 // A word is one word of a constraint, compiled.
 type word struct {
 	guard    string
+	rule     string                                      // what violations name
 	text     func(text string, files Files) (why string) // of each text; nil: it judges no text
 	mayText  func(text string, files Files) bool
 	refs     *ref.Rule // where it judges refs, for the words of a command
@@ -222,8 +223,8 @@ func dateWord(c *Constraint) (*word, error) {
 	}}, nil
 }
 
-// check judges a value and calls refuse with what does not hold.
-func (w *word) check(v args.Value, files Files, optional bool, refuse func(args.Value, string)) {
+// check judges a value and reports what does not hold.
+func (w *word) check(v args.Value, files Files, optional bool, to *walker) {
 	k := v.Kind()
 	switch {
 	case w.literals != nil:
@@ -231,65 +232,65 @@ func (w *word) check(v args.Value, files Files, optional bool, refuse func(args.
 			return
 		}
 		if k != '[' || v.Len() == 0 {
-			refuse(v, w.notOne)
+			to.fail(w, v, w.notOne)
 			return
 		}
 	case w.longest >= 0:
 		switch {
 		case k == '"' && len(v.Text()) > w.longest, k == '[' && v.Len() > w.longest:
-			refuse(v, WhyTooLong)
+			to.fail(w, v, WhyTooLong)
 		case k != '"' && k != '[' && k != 'n':
-			refuse(v, WhyKind)
+			to.fail(w, v, WhyKind)
 		}
 		return
 	}
 	switch k {
 	case 'n': // absent, see constraint.absent
 	case '[':
-		w.checkArray(v, files, optional, refuse)
+		w.checkArray(v, files, optional, to)
 	case '"':
 		if why := w.checkText(v.Text(), files); why != "" {
-			refuse(v, why)
+			to.fail(w, v, why)
 		} else if in, ok := v.Inner(); ok {
-			w.check(in, files, optional, refuse)
+			w.check(in, files, optional, to)
 		}
 	case '0':
 		n, ok := value.ParseNumber(v.Number())
 		switch {
 		case w.number == nil:
-			refuse(v, WhyKind)
+			to.fail(w, v, WhyKind)
 		case !ok:
-			refuse(v, value.WhyNotNumber)
+			to.fail(w, v, value.WhyNotNumber)
 		default:
 			if why := w.number(n); why != "" {
-				refuse(v, why)
+				to.fail(w, v, why)
 			}
 		}
 	default:
-		if k == '{' && w.mail && w.checkPerson(v, files, refuse) {
+		if k == '{' && w.mail && w.checkPerson(v, files, to) {
 			return
 		}
-		refuse(v, WhyKind)
+		to.fail(w, v, WhyKind)
 	}
 }
 
-func (w *word) checkArray(v args.Value, files Files, optional bool, refuse func(args.Value, string)) {
+func (w *word) checkArray(v args.Value, files Files, optional bool, to *walker) {
 	if v.Len() == 0 && !optional {
-		refuse(v, WhyAbsent)
+		to.fail(w, v, WhyAbsent)
 		return
 	}
 	if words := wordsOf(v); w.refs != nil && isPush(words) {
 		if why := w.refs.CheckWords(words, true); why != "" {
-			refuse(v, why)
+			to.fail(w, v, why)
 		}
 		return
 	}
 	for e := v.First(); e.Kind() != 0; e = e.Next() {
 		if e.Kind() == 'n' {
-			refuse(e, WhyKind)
+			to.fail(w, e, WhyKind)
 			continue
 		}
-		w.check(e, files, optional, refuse)
+		w.check(e, files, optional, to)
 	}
 }
 
@@ -320,7 +321,7 @@ func (w *word) checkText(text string, files Files) string {
 
 // checkPerson judges an object that holds an address, perhaps beside a name; false
 // where it holds none.
-func (w *word) checkPerson(v args.Value, files Files, refuse func(args.Value, string)) bool {
+func (w *word) checkPerson(v args.Value, files Files, to *walker) bool {
 	found := false
 	for m := v.First(); m.Kind() != 0; m = m.Next() {
 		switch m.Kind() {
@@ -334,13 +335,13 @@ func (w *word) checkPerson(v args.Value, files Files, refuse func(args.Value, st
 			}
 			found = true
 			if why := w.text(m.Text(), files); why != "" {
-				refuse(m, why)
+				to.fail(w, m, why)
 			}
 		case '{':
-			found = w.checkPerson(m, files, refuse) || found
+			found = w.checkPerson(m, files, to) || found
 		case '[':
 			found = true
-			w.checkArray(m, files, false, refuse)
+			w.checkArray(m, files, false, to)
 		}
 	}
 	return found

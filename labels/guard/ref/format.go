@@ -22,7 +22,7 @@ func Valid(name string) bool {
 }
 
 // matches tells whether a name fits a pattern, in which "*" is any characters.
-func matches(glob, name []byte) bool {
+func matches[T string | []byte](glob []byte, name T) bool {
 	g, n, star, back := 0, 0, -1, 0
 	for n < len(name) {
 		switch {

@@ -270,16 +270,13 @@ func trimEnd(b []byte) []byte {
 }
 
 // hasEscape tells whether a text holds a percent sign with two hexadecimal digits.
-func hasEscape(s []byte) bool {
-	for {
-		i := bytes.IndexByte(s, '%')
-		if i < 0 {
-			return false
-		}
-		if s = s[i+1:]; len(s) >= 2 && unhex(s[0]) >= 0 && unhex(s[1]) >= 0 {
+func hasEscape[T string | []byte](s T) bool {
+	for i := 0; i+2 < len(s); i++ {
+		if s[i] == '%' && unhex(s[i+1]) >= 0 && unhex(s[i+2]) >= 0 {
 			return true
 		}
 	}
+	return false
 }
 
 // unescape decodes such signs.

@@ -149,7 +149,7 @@ func (r *Rule) surely(text string) string {
 		}
 		dst = dst[i+1:]
 	}
-	if !Valid(dst) || dst[0] == '-' || hasEscape([]byte(dst)) || strings.ContainsFunc(dst, unsure) {
+	if !Valid(dst) || dst[0] == '-' || hasEscape(dst) || strings.ContainsFunc(dst, unsure) {
 		return WhyOther
 	}
 	dst, at := spaceOf(dst)
@@ -157,13 +157,13 @@ func (r *Rule) surely(text string) string {
 		switch first, _, more := strings.Cut(dst, "/"); {
 		case more && (first == "heads" || first == "tags" || first == "remotes"):
 			return WhyOther // git takes it for either of two
-		case headLike(lookalike.Fold(nil, dst)):
+		case len(dst) <= 16 && headLike(lookalike.Fold(make([]byte, 0, 64), dst)):
 			return WhyOther
 		}
 	}
 	for _, p := range r.patterns {
 		fits := p.space == at || at != otherSpace && p.space != otherSpace && (p.space == anySpace || at == anySpace)
-		if fits && matches(p.glob, []byte(dst)) {
+		if fits && matches(p.glob, dst) {
 			return ""
 		}
 	}
