@@ -283,7 +283,7 @@ func TestReplayHasNothingToCallWith(t *testing.T) {
 
 func Example() {
 	// Nothing is kept of this one but the entry: there is no answer.
-	r := decisions.Record{Entry: registry.Entry{Type: registry.EntryDecision, Method: "tools/call", Profile: "personal", Gate: "cleared", Context: "own",
+	r := decisions.Record{Entry: registry.Entry{Type: registry.EntryDecision, Method: "tools/call", Profile: "personal", Gate: "cleared", Fit: "fits", Context: "own",
 		Kind: "tool", Standing: "pinned", Content: "inspected", Tier: "yellow", Verb: "allow", Reason: "cleared",
 		Policy: policy.Of(nil).Decide(policy.Facts{Profile: policy.Personal}).Policy()}}
 	_, err := replay.Of(context.Background(), &r, replay.Sources{
