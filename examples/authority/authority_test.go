@@ -55,13 +55,14 @@ func opened(t *testing.T, w stage.Way, revision string) (*stage.House, *mcptest.
 }
 
 // A power is what an operator decides; nothing that an agent does may change it.
-type power struct{ diff, surface, agents, keys string }
+type power struct{ diff, surface, agents, keys, intents string }
 
 func powers(t *testing.T, h *stage.House) (p power) {
 	t.Helper()
 	p.diff = output(t, h, "surface", "diff", "--data", h.Data)
 	p.surface = output(t, h, "surface", "list", "--data", h.Data)
 	p.keys = output(t, h, "keys", "list", "--data", h.Data)
+	p.intents = output(t, h, "intent", "show", "--data", h.Data)
 	if h.URL() != "" {
 		p.agents = output(t, h, "agents", "list", "--registry", base(t, h), "--key", filepath.Join(h.Data, "operator.jwk"))
 	}
@@ -107,7 +108,7 @@ func unmoved(t *testing.T, h *stage.House, a *mcptest.Agent, was power) {
 
 // wishes are methods that no revision has, and that an agent would like to have.
 var wishes = []string{
-	"approvals/approve", "approvals/list", "approval/grant", "grants/create", "intent/seal", "policy/set", "policy/reload", "surface/accept", "surface/diff",
+	"approvals/approve", "approvals/list", "approval/grant", "grants/create", "intent/seal", "intent/narrow", "intent/show", "intent/draft", "intents/list", "intents/seal", "dev.pratique/intent", "runs/seal", "policy/set", "policy/reload", "surface/accept", "surface/diff",
 	"tools/accept", "tools/release", "tools/register", "agents/new", "agents/list", "agents/revoke", "agents/end", "runs/end", "runs/list", "ledger/show", "ledger/read",
 	"sessions/list", "sessions/close", "config/set", "keys/rotate", "admin/shutdown", "shutdown", "exit", "rpc.discover", "pratique/accept", "dev.pratique/accept",
 	"tasks/get", "tasks/list", "tasks/result", "tasks/cancel", "TOOLS/CALL", "Tools/Call", "tools//call", "tools/call.", "", "*",
@@ -179,7 +180,7 @@ func TestRoutes(t *testing.T) {
 	if len(described.Paths) < 30 {
 		t.Fatalf("only %d paths are described", len(described.Paths))
 	}
-	paths := []string{"/", "/console", "/approvals", "/v1/approvals", "/v1/grants", "/v1/runs", "/v1/decisions", "/v1/policy", "/debug/pprof/", "/metrics", "/livez", "/readyz",
+	paths := []string{"/", "/console", "/approvals", "/v1/approvals", "/v1/grants", "/v1/runs", "/v1/decisions", "/v1/policy", "/v1/intents", "/intents", "/intent", "/mcp/intents", "/debug/pprof/", "/metrics", "/livez", "/readyz",
 		"/mcp/v1/agents", "/mcp/" + secret + "/v1/agents", "/mcp/" + secret + "/../../v1/agents", "/mcp/%2e%2e/v1/agents", "/v1/agents/" + secret, "/" + secret, "//v1/agents"}
 	for p := range described.Paths {
 		paths = append(paths, strings.NewReplacer("{id}", "tool_01KBA0000000000000000000AA", "{jti}", "hdl_1", "{kid}", "k", "{tool_id}", "tool_01KBA0000000000000000000AA", "{index}", "0", "{path}", "0/000").Replace(p))
@@ -191,7 +192,7 @@ func TestRoutes(t *testing.T) {
 		}
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			bare := do(t, method, at+p, "", "", "{}")
-			for _, c := range [][2]string{{"Authorization", "Bearer " + secret}, {"Authorization", "DPoP " + secret}, {"Authorization", "Basic " + secret}, {"X-Operator", secret}, {"Cookie", "session=" + secret}} {
+			for _, c := range [][2]string{{"Authorization", "Bearer " + secret}, {"Authorization", "DPoP " + secret}, {"Authorization", "Basic " + secret}, {"X-Operator", secret}, {"Pratique-Intent", secret}, {"Cookie", "session=" + secret}} {
 				got := do(t, method, at+p, c[0], c[1], "{}")
 				n++
 				if method != "GET" && got.status < 400 {
@@ -249,6 +250,14 @@ func do(t *testing.T, method, at, header, value, body string) answer {
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	h, a := opened(t, stage.HTTPHTTP, legacy)
+	var fresh struct {
+		ID string `json:"id"`
+	}
+	h.JSON(&fresh, "agents", "new", "--name", "fresh", "--profile", "personal", "--registry", base(t, h), "--key", filepath.Join(h.Data, "operator.jwk"))
+	id, file := fresh.ID, filepath.Join(t.TempDir(), "intent.yaml")
+	if err := os.WriteFile(file, []byte("task: add\nexpires: 1h\ntools: [fine]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	was := powers(t, h)
 	key := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(key, []byte(credential(h)+"\n"), 0o600); err != nil {
@@ -269,6 +278,12 @@ func TestCommandLine(t *testing.T) {
 		}
 		for _, args := range [][]string{{"surface", "accept", "--data", h.Data, "--all", "--yes"}} {
 			out, errs, code := h.Run(append(args, "--key", k, "--json")...)
+			if code != want {
+				t.Errorf("pratique %q with an agent's credential: %d: %s%s", args, code, out, errs)
+			}
+		}
+		for _, args := range [][]string{{"intent", "seal", "--agent", id}, {"intent", "run", "--registry", base(t, h)}} { // of a credential that nobody has presented
+			out, errs, code := h.Run(append(args, "--data", h.Data, "--yes", "--key", k, "--json", file)...)
 			if code != want {
 				t.Errorf("pratique %q with an agent's credential: %d: %s%s", args, code, out, errs)
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // Pure are the packages whose results may depend on their arguments only.
-var Pure = []string{"internal/canon", "credentials", "credentials/envelope", "credentials/keyset", "labels/...", "quarantine/cut", "quarantine/gate", "quarantine/inspect/...", "registry/state"}
+var Pure = []string{"internal/canon", "credentials", "credentials/envelope", "credentials/keyset", "labels/...", "quarantine/cut", "quarantine/gate", "quarantine/inspect/...", "quarantine/intent", "registry/state"}
 
 // ReasonPure says why.
 const ReasonPure = "time and randomness arrive as arguments: replay, replicas and tests must come to the same result"
