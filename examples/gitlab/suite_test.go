@@ -36,14 +36,15 @@ func TestSealed(t *testing.T) {
 			if got := names(d); got != sorted(named) {
 				t.Errorf("listed: %s", got)
 			}
+			rest := others(all, named)
+			if n := d.Unheard(rest); n != 256 || len(rest) != 256 || len(d.Heard()) != 0 || w.Requests() != 0 {
+				t.Errorf("%d of %d other tools refused; the server heard %q, GitLab had %d requests", n, len(rest), d.Heard(), w.Requests())
+			}
+			d.Again()
 			c := d.Holds(attacks, benign)
 			t.Logf("%s: %s", way, c)
 			if own := c.Attacks - c.Public; own < 17 || c.Public < 18 || c.Benign < 40 || c.Blocked != c.Attacks || c.Passed != c.Benign {
 				t.Errorf("%s", c)
-			}
-			fresh, rest := sit(t, w), others(all, named)
-			if n := fresh.Unheard(rest); n != 256 || len(rest) != 256 || len(fresh.Heard()) != 0 || w.Requests() != 0 {
-				t.Errorf("%d of %d other tools refused; the server heard %q, GitLab had %d requests", n, len(rest), fresh.Heard(), w.Requests())
 			}
 		})
 	}
@@ -65,12 +66,6 @@ func ways(t *testing.T) map[string]func(t *testing.T, w *gitlab) *unattended.Des
 func TestProbes(t *testing.T) {
 	probes := vectors(t, "testdata/probes.jsonl")
 	w := newGitLab(t)
-	direct := unattended.Sit(t, w.command(t), w)
-	for _, v := range probes {
-		if o := direct.Try(v); len(o.Changes) > 0 {
-			t.Errorf("%s is an attack, and stands in the wrong file: %q", v.Name, o.Changes)
-		}
-	}
 	d := ways(t)["guard"](t, w)
 	t.Log(d.Holds(probes, nil))
 }
@@ -88,7 +83,7 @@ func TestRulesAlone(t *testing.T) {
 	attacks := vectors(t, "testdata/attacks.jsonl")
 	for i := range attacks {
 		if attacks[i].Reason == "outside_intent" {
-			attacks[i].Reason = "no_rule"
+			attacks[i].Reason = "no_rule|guard" // guards look at every tool
 		}
 	}
 	t.Log(d.Holds(attacks, vectors(t, "testdata/benign.jsonl")))

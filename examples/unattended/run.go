@@ -73,7 +73,8 @@ type Desk struct {
 	world World
 	heard string // file: what went into the server itself
 	data  string // folder of Pratique; empty: it does not stand between
-	where *process
+	again func() (*crew.Session, error)
+	stop  func() // ends Pratique; nil: it ends with the connection
 }
 
 // Sit connects to the server itself.
@@ -84,7 +85,8 @@ func Sit(t testing.TB, s launch.Server, w World) *Desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.open(s)
+	d.again = func() (*crew.Session, error) { return crew.Start(t.Context(), s.Argv, s.Env) }
+	d.Again()
 	return d
 }
 
@@ -99,38 +101,31 @@ func Guarded(t testing.TB, s launch.Server, w World, g launch.Guard) *Desk {
 		t.Fatal(err)
 	}
 	g.Bin, g.Data = Bin(t), d.data
-	d.open(g.Before(s))
+	s = g.Before(s)
+	d.again = func() (*crew.Session, error) { return crew.Start(t.Context(), s.Argv, s.Env) }
+	d.Again()
 	return d
 }
 
-func (d *Desk) open(s launch.Server) {
+// Again connects anew: another launch, or another credential, sealed anew.
+func (d *Desk) Again() {
 	d.t.Helper()
-	session, err := crew.Start(d.t.Context(), s.Argv, s.Env)
-	if err != nil {
-		d.t.Fatalf("starting: %v", err)
-	}
-	d.Session = session
-	d.t.Cleanup(d.Leave)
-	d.list()
-}
-
-func (d *Desk) list() {
-	d.t.Helper()
+	d.Leave()
 	var err error
+	if d.Session, err = d.again(); err != nil {
+		d.t.Fatalf("connecting: %v", err)
+	}
+	d.t.Cleanup(d.Leave)
 	if d.Tools, err = d.Session.Tools(d.t.Context()); err != nil {
 		d.t.Fatalf("tools/list: %v", err)
 	}
 }
 
-// Leave ends the connection, and the server with it.
+// Leave ends the connection, and a process that belongs to it.
 func (d *Desk) Leave() {
 	if d.Session != nil {
 		_ = d.Close() // what a server says at its end is no matter
 		d.Session = nil
-	}
-	if d.where != nil {
-		d.where.stop()
-		d.where = nil
 	}
 }
 

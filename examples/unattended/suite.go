@@ -18,6 +18,7 @@ type Vector struct {
 	Tool string         `json:"tool"`
 	Args jsontext.Value `json:"args"`
 	// Reason and Guard are what the decision log says of the refusal; of attacks.
+	// Several of which any will do stand with "|" between.
 	Reason string `json:"reason,omitzero"`
 	Guard  string `json:"guard,omitzero"`
 	// Proof is a part of what the call changes, or of what it gives back, where

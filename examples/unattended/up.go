@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,17 +20,15 @@ import (
 	"github.com/pratique-dev/pratique/examples/unattended/launch"
 )
 
-// process is a running pratique up.
-type process struct{ cmd *exec.Cmd }
-
-func (p *process) stop() {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+// end asks a process to end, and kills one that does not.
+func end(cmd *exec.Cmd) {
+	_ = cmd.Process.Signal(syscall.SIGTERM)
 	done := make(chan struct{})
-	go func() { _ = p.cmd.Wait(); close(done) }()
+	go func() { _ = cmd.Wait(); close(done) }()
 	select {
 	case <-done:
 	case <-time.After(30 * time.Second):
-		_ = p.cmd.Process.Kill()
+		_ = cmd.Process.Kill()
 		<-done
 	}
 }
@@ -57,8 +56,8 @@ func Behind(t testing.TB, s launch.Server, w World, name, intent string) *Desk {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	d.where = &process{cmd}
-	t.Cleanup(d.Leave)
+	d.stop = sync.OnceFunc(func() { end(cmd) })
+	t.Cleanup(d.stop)
 	line, err := bufio.NewReader(stdout).ReadBytes('\n') // ends with the process at the latest
 	var said struct {
 		Gateway string `json:"gateway"`
@@ -67,10 +66,8 @@ func Behind(t testing.TB, s launch.Server, w World, name, intent string) *Desk {
 		t.Fatalf("up printed no gateway: %v: %s", err, line)
 	}
 	at, _, _ := strings.Cut(said.Gateway, "/mcp")
-	if d.Session, err = crew.Dial(t.Context(), sealed(t, conf, file, at)); err != nil {
-		t.Fatal(err)
-	}
-	d.list()
+	d.again = func() (*crew.Session, error) { return crew.Dial(t.Context(), sealed(t, conf, file, at)) }
+	d.Again()
 	return d
 }
 
@@ -78,7 +75,7 @@ func Behind(t testing.TB, s launch.Server, w World, name, intent string) *Desk {
 func sealed(t testing.TB, conf, file, registry string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	cmd := exec.Command(Bin(t), "intent", "run", "--config", conf, "--registry", registry, "--yes", "--json", file)
+	cmd := exec.Command(Bin(t), "intent", "run", "--config", conf, "--registry", registry, "--look", "--profile", "personal", "--yes", "--json", file)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("intent run: %v: %s", err, errs.String())
