@@ -146,7 +146,7 @@ func TestConstraintsThatAreNone(t *testing.T) {
 	for _, text := range []string{
 		"a: {}", "a: {optional: true}", "'': {equals: 1}", "'_': {equals: 1}", "a: {min: x}", "a: {min: '5'}", "a: {min: 5, max: 4}", "a: {min: 0x10}", "a: {min: .inf}", "a: {min: 1_000}", "a: {min: true}", "a: {equals: 1, one_of: [2]}", "a: {one_of: []}",
 		"a: {before: soon}", "a: {before: 2026-01-01, after: 2026-01-01}", "a: {longest: -1}", "a: {refs: []}", "a: {refs: [HEAD]}", "a: {not_refs: ['a b']}", "a: {within: []}", "a: {within: ../x}", "a: {hosts: []}", "a: {hosts: ['a b']}", "a: {recipients: []}", "a: {recipients: ['a b@c']}",
-		"a: {within: 5}", "a: {within: [true]}", "a: {nonsense: 1}", "a: {equals: .nan}", "a: {equals: 0o17}", "a: {before: 5}", "/" + strings.Repeat("a/", 20) + ": {equals: 1}",
+		"a: {within: 5}", "a: {within: [true]}", "a: {nonsense: 1}", "a: {min: 1, min: 2}", "a: {equals: .nan}", "a: {equals: 0o17}", "a: {before: 5}", "/" + strings.Repeat("a/", 20) + ": {equals: 1}",
 	} {
 		if _, err := readArgs(text); err == nil {
 			t.Errorf("%s is taken", text)
@@ -188,7 +188,7 @@ func TestConfigsThatAreNone(t *testing.T) {
 // TestLiteralsKeepTheirDigits: through YAML and JSON and back.
 func TestLiteralsKeepTheirDigits(t *testing.T) {
 	for _, c := range []struct{ yaml, json string }{
-		{"9007199254740993", "9007199254740993"}, {"1.10", "1.10"}, {"-0", "-0"}, {"1e3", "1e3"}, {"'1'", `"1"`}, {"yes", `"yes"`}, {"null", "null"}, {"~", "null"}, {"true", "true"}, {"2026-01-01", `"2026-01-01"`},
+		{"9007199254740993", "9007199254740993"}, {"1.10", "1.10"}, {"-0", "-0"}, {"1e3", "1e3"}, {"1E5", "1E5"}, {"-1.5e+10", "-1.5e+10"}, {"123456789012345678901234567890", "123456789012345678901234567890"}, {"0.10000000000000000000001", "0.10000000000000000000001"}, {"'1'", `"1"`}, {"yes", `"yes"`}, {"null", "null"}, {"~", "null"}, {"true", "true"}, {"2026-01-01", `"2026-01-01"`},
 		{"[1, [x]]", `[1,["x"]]`}, {"{a: {b: 1}}", `{"a":{"b":1}}`}, {"\"a\\tb\"", `"a\tb"`},
 	} {
 		var m map[string]guard.Constraint

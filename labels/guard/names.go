@@ -25,12 +25,12 @@ const (
 )
 
 // squash appends the form of a name in which two names that a lenient server takes for
-// one are equal: what it looks like in lower case, without what joins words.
+// one are equal: what it looks like in lower case, letters and digits alone.
 func squash(b []byte, name string) []byte {
 	b = lookalike.Fold(b, name)
 	n := 0
 	for _, c := range b {
-		if c != '_' && c != '-' && c != '.' && c != ' ' {
+		if c >= 0x80 || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' {
 			b[n] = c
 			n++
 		}
@@ -149,13 +149,13 @@ type trade struct {
 	git    bool // git is what runs
 	push   bool
 	looks  bool // reads, by its first word, and nothing is joined to that
-	source bool // makes something new, of what its "ref" names
+	source bool // makes a branch, a tag or a release, of what its "ref" names
 }
 
 // tradeOf reads the name of a tool. It decides what a name among its arguments means,
 // never what the tool does.
 func tradeOf(tool string) (t trade) {
-	first := true
+	first, makes := true, false
 	var buf [32]byte
 	for i := 0; i < len(tool); {
 		j := i + 1
@@ -175,7 +175,9 @@ func tradeOf(tool string) (t trade) {
 		case "get", "list", "read", "search", "find", "fetch", "show", "view", "describe", "compare", "download", "count", "check", "validate", "log", "diff", "blame", "status":
 			t.looks = t.looks || first
 		case "create", "new", "add", "make":
-			t.source = t.source || first
+			makes = first
+		case "branch", "tag", "release":
+			t.source = makes
 		case "and", "or", "then", "replace", "edit":
 			t.looks = false
 		}
