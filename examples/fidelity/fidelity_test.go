@@ -94,7 +94,7 @@ func differ(want, got map[string]string) string {
 func TestToUpstream(t *testing.T) {
 	for _, r := range routes {
 		t.Run(string(r.way)+" "+r.revision, func(t *testing.T) {
-			echo := mcptest.JSON(`{"name":"echo","description":"Gives its arguments back.","inputSchema":{"type":"object","properties":{"id":{},"ID":{}}}}`)
+			echo := mcptest.JSON(`{"name":"echo","description":"Gives its arguments back.","inputSchema":{"type":"object","properties":{"id":{},"ID":{}},"additionalProperties":true}}`)
 			h := stage.New(t, r.way, mcptest.Script{Tools: mcptest.List{Items: []mcptest.JSON{echo}}}, stage.Options{})
 			a := h.Agent(r.revision)
 			a.Start()
