@@ -116,7 +116,7 @@ func (c *condition) holds(s *scope) truth {
 			return broken
 		}
 	}
-	s.steps = maxSteps
+	s.steps, s.judges = maxSteps, c.use.judges
 	out, _, err := p.Eval(s)
 	if err != nil {
 		return broken

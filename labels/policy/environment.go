@@ -27,6 +27,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 			cel.ValidateComprehensionNestingLimit(maxLoops)),
 		cel.Function("int", cel.Overload("exact_int", []*cel.Type{cel.DynType}, cel.IntType, cel.UnaryBinding(exactInt))),
 	}
+	opts = append(opts, judgeFunctions()...)
 	for _, v := range variables {
 		opts = append(opts, cel.Variable(v.name, v.kind))
 	}
@@ -136,7 +137,13 @@ func (sizes) EstimateSize(cost.AstNode) *cost.SizeEstimate {
 	return &cost.SizeEstimate{Max: assumedBytes}
 }
 
+// judgeCost is the most that guards do with one text and one word.
+const judgeCost = 1000
+
 // EstimateCallCost implements cost.Estimator.
-func (sizes) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *cost.CallEstimate {
-	return nil
+func (sizes) EstimateCallCost(function, _ string, _ *cost.AstNode, _ []cost.AstNode) *cost.CallEstimate {
+	if judges[function] == nil {
+		return nil
+	}
+	return &cost.CallEstimate{CostEstimate: cost.CostEstimate{Min: 1, Max: judgeCost}}
 }

@@ -19,12 +19,13 @@ const maxSteps = 1 << 18
 // A scope is the facts as the variables of conditions. Nothing is made before a
 // condition asks for it. It belongs to one decision.
 type scope struct {
-	f     *Facts
-	root  object
-	large bool // something is larger than the estimates assume
-	steps int  // that are left
-	names map[args.Value]map[string]args.Value
-	parts map[args.Value][]args.Value
+	f      *Facts
+	root   object
+	large  bool                        // something is larger than the estimates assume
+	steps  int                         // that are left
+	judges map[string]map[string]judge // of the condition that is evaluated
+	names  map[args.Value]map[string]args.Value
+	parts  map[args.Value][]args.Value
 }
 
 // open makes the scope that of a decision. tree is nil where the arguments cannot be

@@ -14,11 +14,12 @@ import (
 
 // uses is what a condition looks at.
 type uses struct {
-	vars  map[string]bool
-	args  []place  // that are named in full, sorted
-	fresh []string // names that are looked up in counts.new, sorted
-	trend trend
-	nodes int
+	vars   map[string]bool
+	args   []place                     // that are named in full, sorted
+	fresh  []string                    // names that are looked up in counts.new, sorted
+	judges map[string]map[string]judge // by function and word
+	trend  trend
+	nodes  int
 }
 
 // A place is a member of the arguments that a condition names.
@@ -231,6 +232,10 @@ func (r *reader) call(e ast.Expr) error {
 	case "matches":
 		if _, ok := text(c.Args()[len(c.Args())-1]); !ok {
 			return r.bad(e, "a pattern of matches has to stand in the file")
+		}
+	case "within", "refers", "hosted":
+		if err := r.judged(e, c.FunctionName()); err != nil {
+			return err
 		}
 	case operators.In:
 		if name, ok := text(c.Args()[0]); ok && r.named(c.Args()[1], "counts.new") {

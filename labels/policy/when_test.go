@@ -79,6 +79,24 @@ func TestWhen(t *testing.T) {
 		{`string(args.a) == "9007199254740993"`, `{"a":9007199254740993}`, yes},
 		{`args.a > 1 || args.b == "x"`, `{"b":"x"}`, yes},
 		{`args.a > 1 && args.b == "x"`, `{"b":"y"}`, no},
+		{`within(args.p, "docs")`, `{"p":"docs/a.md"}`, yes},
+		{`within(args.p, "docs")`, `{"p":"src/a.go"}`, no},
+		{`within(args.p, "docs")`, `{"p":"docs/../src/a.go"}`, errs},
+		{`within(args.p, "docs")`, `{"p":"docs%2f..%2fsrc"}`, no},
+		{`within(args.p, ["docs", "notes"])`, `{"p":"notes/a.md"}`, yes},
+		{`within(args.p, ["docs", "notes"])`, `{"p":"src/a.md"}`, no},
+		{`within(args.p, "docs")`, `{"p":["docs/a"]}`, errs},
+		{`within(args.p, "docs")`, `{}`, errs},
+		{`refers(args.b, "main")`, `{"b":"main"}`, yes},
+		{`refers(args.b, "main")`, `{"b":"feat/x"}`, no},
+		{`refers(args.b, "main")`, `{"b":"maintenance"}`, no},
+		{`refers(args.b, ["main", "release/*"])`, `{"b":"release/2.4"}`, yes},
+		{`refers(args.b, ["main", "release/*"])`, `{"b":"HEAD"}`, errs},
+		{`hosted(args.u, "example.com")`, `{"u":"https://example.com/a"}`, yes},
+		{`hosted(args.u, "example.com")`, `{"u":"https://example.org/a"}`, no},
+		{`hosted(args.u, "example.com")`, `{"u":"https://example.com@evil.example/"}`, errs},
+		{`hosted(args.u, ["example.com", "*.example.org"])`, `{"u":"https://x.example.org/"}`, yes},
+		{`args.l.all(x, within(x, "docs"))`, `{"l":["docs/a","docs/b"]}`, yes},
 		{`agent.name == "bot" && agent.id == "agt_1" && agent.profile == "personal"`, `{}`, yes},
 		{`tool.name == "t" && tool.method == "tools/call" && tool.ver == 3 && tool.target == ""`, `{}`, yes},
 		{`origin == "stdio:x" && channel.way == "stdio"`, `{}`, yes},
@@ -218,6 +236,12 @@ func TestConditionErrors(t *testing.T) {
 		"long":                    {"allow", "args.a == 1" + strings.Repeat(" || args.a == 1", 400)},
 		"deep":                    {"allow", deep},
 		"deep list":               {"allow", strings.Repeat("[", 300) + strings.Repeat("]", 300) + " == args.a"},
+		"folder of an argument":   {"allow", `within(args.p, args.q)`},
+		"folder of several":       {"allow", `within(args.p, ["docs", args.q])`},
+		"unplain folder":          {"allow", `within(args.p, "docs/../x")`},
+		"no pattern of refs":      {"allow", `refers(args.p, "a..b")`},
+		"no host":                 {"allow", `hosted(args.p, "exa mple")`},
+		"hosted by label":         {"never", `hosted(label.tier, "green")`},
 		"no such tier":            {"allow", `label.tier == "gren"`},
 		"worse label opens":       {"allow", `label.tier != "green"`},
 		"middle label opens":      {"allow", `label.tier == "yellow"`},
@@ -265,5 +289,39 @@ func TestTrendTaken(t *testing.T) {
 		{"ask", `"to" in counts.new`}, {"ask", `args.a == 1 ? effect.write : effect.egress`}, {"ask", `args.a.exists(x, x == 1 && effect.write)`}, {"ask", `3 < counts.run`},
 	} {
 		when(t, c.verb, c.text)
+	}
+}
+
+// TestCost: what costs too much counts as true in a never and as false in an allow; what
+// is large and cheap does not.
+func TestCost(t *testing.T) {
+	list := func(n int, elem string) string { return "[" + strings.TrimSuffix(strings.Repeat(elem+",", n), ",") + "]" }
+	nested := strings.Repeat("[", 60) + list(300, "1") + strings.Repeat("]", 60)
+	object := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"k%d":1,`, i)
+		}
+		return "{" + strings.TrimSuffix(b.String(), ",") + "}"
+	}
+	for _, c := range []struct{ what, text, args, want string }{
+		{"few pairs", `args.a.all(x, args.b.all(y, x < y))`, `{"a":` + list(20, "1") + `,"b":` + list(20, "2") + `}`, "true"},
+		{"many pairs", `args.a.all(x, args.b.all(y, x < y))`, `{"a":` + list(2000, "1") + `,"b":` + list(2000, "2") + `}`, "error"},
+		{"many elements", `args.a.all(x, x == 1)`, `{"a":` + list(5000, "1") + `}`, "true"},
+		{"too many elements", `args.a.all(x, x == 1)`, `{"a":` + list(200_000, "1") + `}`, "error"},
+		{"deep comparisons", `args.a.all(x, x == args.b)`, `{"a":` + list(600, nested) + `,"b":` + nested + `}`, "error"},
+		{"many members", `args.a.all(k, args.a[k] == 1)`, `{"a":` + object(3000) + `}`, "true"},
+		{"long text", `args.a.contains("y")`, `{"a":"` + strings.Repeat("x", 100_000) + `"}`, "false"},
+		{"much longer text", `args.a.contains("yyyyyyyyyy")`, `{"a":"` + strings.Repeat("x", 3_000_000) + `"}`, "error"},
+		{"pattern over long text", `args.a.matches("(x+x+)+y")`, `{"a":"` + strings.Repeat("x", 5000) + `"}`, "false"},
+	} {
+		for _, verb := range []string{"allow", "never"} {
+			f := good()
+			f.Args = []byte(c.args)
+			d := when(t, verb, c.text).Decide(f)
+			if want := c.want == "true" || c.want == "error" && verb == "never"; want != (d.Rule() == "r") {
+				t.Errorf("%s, %s: %s by %s, want %s", c.what, verb, d.Reason(), d.Rule(), c.want)
+			}
+		}
 	}
 }
