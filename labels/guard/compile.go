@@ -32,7 +32,6 @@ type Set struct {
 	content *content.Judge
 	keys    map[string]*toolKeys
 	args    []constraint
-	named   map[string][]int // squashed name → constraints
 }
 
 // toolKeys are the names that a file gives for one tool, squashed; a nil map: the

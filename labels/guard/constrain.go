@@ -27,15 +27,12 @@ func Constrain(list map[string]Constraint) (*Set, error) {
 	if len(list) > maxConstraints {
 		return nil, fmt.Errorf("%w: a rule speaks of more than %d arguments", ErrConfig, maxConstraints)
 	}
-	s := &Set{made: true, named: map[string][]int{}}
+	s := &Set{made: true}
 	for i, key := range slices.Sorted(maps.Keys(list)) {
 		c := list[key]
 		con, err := newConstraint(key, &c)
 		if err != nil {
 			return nil, fmt.Errorf("%w: argument %d of the rule in order of names: %w", ErrConfig, i+1, err)
-		}
-		if con.name != "" {
-			s.named[con.name] = append(s.named[con.name], len(s.args))
 		}
 		s.args = append(s.args, con)
 	}
@@ -81,35 +78,25 @@ var (
 	errSilent = errors.New("it says nothing of the argument")
 )
 
-// check judges a member of the constraint's name.
-func (c *constraint) check(w *walker, v args.Value) {
-	for i := range c.words {
-		c.words[i].check(v, w.call.Files, c.optional, w)
+// check judges what the constraint speaks of. Where it is not there the server chooses,
+// and that is refused.
+func (c *constraint) check(w *walker, root args.Value) {
+	there := false
+	c.each(root, w.index, func(v args.Value, exact bool) bool {
+		there = there || exact && c.counts(v)
+		for i := range c.words {
+			c.words[i].check(v, w.call.Files, c.optional, w)
+		}
+		return true
+	})
+	if !there && !c.optional {
+		w.add(Violation{Guard: c.words[0].guard, Path: "/" + strings.Join(escaped(c.place), "/"), Why: WhyAbsent, Rule: c.words[0].rule})
 	}
 }
 
 // fail adds what a word refuses.
 func (w *walker) fail(wd *word, at args.Value, why string) {
 	w.add(Violation{Guard: wd.guard, Path: at.Pointer(), Why: why, Rule: wd.rule})
-}
-
-// absent refuses where the argument is not there, so that the server chooses. A
-// constraint of one place is judged here as well.
-func (c *constraint) absent(w *walker, root args.Value) {
-	there := false
-	if c.name != "" {
-		v, ok := root.Get(c.place[0])
-		there = ok && c.counts(v)
-	} else {
-		c.at(root, c.place, true, func(v args.Value, exact bool) bool {
-			there = there || exact && c.counts(v)
-			c.check(w, v)
-			return true
-		})
-	}
-	if !there && !c.optional {
-		w.add(Violation{Guard: c.words[0].guard, Path: "/" + strings.Join(escaped(c.place), "/"), Why: WhyAbsent, Rule: c.words[0].rule})
-	}
 }
 
 // counts tells whether a value is one: null is the same as none, unless the rule names
@@ -131,9 +118,9 @@ func (c *constraint) takesNull() bool {
 }
 
 // may tells whether the constraint may hold (see Set.May).
-func (c *constraint) may(root args.Value, files Files) bool {
+func (c *constraint) may(root args.Value, x *Index, files Files) bool {
 	there, may := false, false
-	c.each(root, func(v args.Value, exact bool) bool {
+	c.each(root, x, func(v args.Value, exact bool) bool {
 		if c.counts(v) {
 			there = there || exact
 			may = may || c.mayAll(v, files)
@@ -154,15 +141,12 @@ func (c *constraint) mayAll(v args.Value, files Files) bool {
 
 // each calls f with every value that the constraint speaks of, until f is false. exact
 // tells whether it stands where the rule says, spelled as the rule spells it.
-func (c *constraint) each(root args.Value, f func(v args.Value, exact bool) bool) {
+func (c *constraint) each(root args.Value, x *Index, f func(v args.Value, exact bool) bool) {
 	if c.name == "" {
 		c.at(root, c.place, true, f)
 		return
 	}
-	if v, ok := root.Get(c.place[0]); ok && !f(v, true) {
-		return
-	}
-	named(root, c.name, func(v args.Value) bool { return f(v, false) })
+	x.each(c.name, func(m *member) bool { return f(m.value, m.top && m.value.Name() == c.place[0]) })
 }
 
 // at walks down to one place, by every spelling of its names.
@@ -185,33 +169,6 @@ func (c *constraint) at(v args.Value, place []string, exact bool, f func(args.Va
 			if !c.at(m, place[1:], exact && same, f) {
 				return false
 			}
-		}
-	}
-	return true
-}
-
-// named calls f with every member of a squashed name at any depth, JSON inside of
-// texts included where they are not for people or files, until f is false.
-func named(v args.Value, name string, f func(args.Value) bool) bool {
-	var buf [64]byte
-	object := v.Kind() == '{'
-	for m := v.First(); m.Kind() != 0; m = m.Next() {
-		in, prose := m, false
-		if object {
-			n := squash(buf[:0], m.Name())
-			if string(n) == name && !f(m) {
-				return false
-			}
-			prose = kindOf(n)&isProse != 0
-		}
-		if m.Kind() == '"' {
-			if prose {
-				continue
-			}
-			in, _ = m.Inner()
-		}
-		if in.First().Kind() != 0 && !named(in, name, f) {
-			return false
 		}
 	}
 	return true

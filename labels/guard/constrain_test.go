@@ -129,8 +129,8 @@ func TestViolationsNamePlaces(t *testing.T) {
 	s := constrain(t, "a: {max: 5}\n/b/c~1d: {equals: x}")
 	got := s.Check(call(t, "x", `{"o":{"a":[1,9]}}`))
 	want := []guard.Violation{
-		{Guard: "number", Path: "/o/a/1", Why: "The number is larger than is allowed.", Rule: "args.a"},
 		{Guard: "value", Path: "/b/c~1d", Why: guard.WhyAbsent, Rule: "args./b/c~1d"},
+		{Guard: "number", Path: "/o/a/1", Why: "The number is larger than is allowed.", Rule: "args.a"},
 		{Guard: "number", Path: "/a", Why: guard.WhyAbsent, Rule: "args.a"},
 	}
 	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
@@ -236,6 +236,16 @@ var common = `{"project_id":"group/project","file_path":"src/components/menu/ind
 func BenchmarkCheck(b *testing.B) {
 	s := config(b, "off: [secrets, hosts]")
 	c := call(b, "create_or_update_file", common)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Check(c)
+	}
+}
+
+func BenchmarkCheckShared(b *testing.B) {
+	s := config(b, "off: [secrets, hosts]")
+	c := call(b, "create_or_update_file", common)
+	c.Index = guard.Read(c.Args)
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Check(c)

@@ -27,10 +27,8 @@ func Places(t *args.Tree, place string) (found []args.Value, ok bool) {
 			single(e)
 		}
 	}
-	if c.name == "" {
-		c.at(t.Root(), c.place, true, func(v args.Value, _ bool) bool { single(v); return ok })
-	} else {
-		named(t.Root(), c.name, func(v args.Value) bool { single(v); return ok })
-	}
+	x := Read(t)
+	defer x.Release()
+	c.each(t.Root(), x, func(v args.Value, _ bool) bool { single(v); return ok })
 	return found, ok && !t.Cut()
 }
