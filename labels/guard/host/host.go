@@ -98,9 +98,9 @@ func (r *Rule) check(text string, depth int) string {
 	if why != "" {
 		return why
 	}
-	if p.host == "" {
+	if p.path {
 		// A path on the server that a tool works for anyway.
-		if len(r.allow) > 0 || p.rest == "" || depth > 0 {
+		if len(r.allow) > 0 {
 			return WhyNoHost
 		}
 	} else if why := r.judge(p); why != "" {

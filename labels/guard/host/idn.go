@@ -23,10 +23,7 @@ func readIDN(h string) (n name, why string) {
 		return n, WhyIDN
 	}
 	own, err := registered.ToUnicode(ascii)
-	if err != nil || own != h && ascii != strings.ToLower(h) {
-		return n, WhyIDN
-	}
-	if again, err := registered.ToASCII(own); err != nil || again != ascii || strings.ContainsFunc(own, deviates) {
+	if err != nil || own != h && ascii != strings.ToLower(h) || strings.ContainsFunc(own, deviates) {
 		return n, WhyIDN
 	}
 	n, why = readASCII(ascii)

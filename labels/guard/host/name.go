@@ -96,13 +96,10 @@ func number(l string) bool {
 // machine's own, and an IPv4 address inside has a plainer form.
 func readIPv6(h string) (n name, why string) {
 	if h[0] == '[' {
-		if h[len(h)-1] != ']' {
-			return n, WhyHost
-		}
-		h = h[1 : len(h)-1]
+		h = strings.TrimSuffix(h[1:], "]")
 	}
-	a, err := netip.ParseAddr(h)
-	if err != nil || !a.Is6() || a.Is4In6() || a.Zone() != "" || strings.IndexByte(h, '.') >= 0 {
+	a, _ := netip.ParseAddr(h)
+	if !a.Is6() || a.Is4In6() || a.Zone() != "" || strings.IndexByte(h, '.') >= 0 {
 		return n, WhyAddress
 	}
 	return name{text: h, address: a}, ""

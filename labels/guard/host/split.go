@@ -10,6 +10,8 @@ import (
 // and what follows the host.
 type parts struct {
 	scheme, host, port, rest string
+
+	path bool // there is no host: all of the text is rest
 }
 
 // browsed are the schemes that browsers read without slashes too.
@@ -24,7 +26,7 @@ func (r *Rule) split(text string) (p parts, why string) {
 	case c == '/' && len(text) > 1 && text[1] == '/':
 		return p, WhySlashes
 	case c == '/':
-		p.rest = text
+		p.rest, p.path = text, true
 		return p, ""
 	case c == '?' || c == '#':
 		return p, WhyNoHost
