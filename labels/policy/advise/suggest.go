@@ -58,7 +58,9 @@ func Suggest(calls []Call) (*Suggestion, error) {
 	if len(byUse) == 0 {
 		return nil, ErrCalls
 	}
-	uses := slices.SortedFunc(maps.Keys(byUse), func(a, b use) int { return strings.Compare(a.method+"\x00"+a.name, b.method+"\x00"+b.name) })
+	uses := slices.SortedFunc(maps.Keys(byUse), func(a, b use) int {
+		return strings.Compare(a.method+"\x00"+a.name, b.method+"\x00"+b.name)
+	})
 	s := &Suggestion{}
 	var b bytes.Buffer
 	b.WriteString("# Suggested from what a run did. Read it before you use it.\nrules:\n")
@@ -77,13 +79,8 @@ func Suggest(calls []Call) (*Suggestion, error) {
 		}
 		s.Rules++
 		writeRule(&b, s.Rules, u.method, []string{u.name})
-		b.WriteString("    args:\n")
-		for _, name := range slices.Sorted(maps.Keys(given)) {
-			text, err := json.Marshal(given[name], json.Deterministic(true))
-			if err != nil {
-				return nil, fmt.Errorf("advise: %w", err)
-			}
-			fmt.Fprintf(&b, "      %s: %s\n", quote(name), text)
+		if err := writeArgs(&b, given); err != nil {
+			return nil, err
 		}
 	}
 	for _, method := range slices.Sorted(maps.Keys(bare)) {
@@ -105,6 +102,18 @@ func writeRule(b *bytes.Buffer, n int, method string, names []string) {
 	if method != "tools/call" {
 		fmt.Fprintf(b, "    methods: [%s]\n", method)
 	}
+}
+
+func writeArgs(b *bytes.Buffer, given map[string]guard.Constraint) error {
+	b.WriteString("    args:\n")
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		text, err := json.Marshal(given[name], json.Deterministic(true))
+		if err != nil {
+			return fmt.Errorf("advise: %w", err)
+		}
+		fmt.Fprintf(b, "      %s: %s\n", quote(name), text)
+	}
+	return nil
 }
 
 // quote is a text as YAML and JSON both read it.
