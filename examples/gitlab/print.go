@@ -3,10 +3,17 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/examples/gitlab/crew"
+	"github.com/pratique-dev/pratique/examples/gitlab/standin"
 )
 
 // column is how wide one of the two columns is, in characters.
@@ -31,6 +38,7 @@ func (s *story) print(out io.Writer, without, with *telling) {
 	row(out, ending(without), ending(with))
 	row(out, fmt.Sprintf("GitLab had %d requests, %d of them writes", without.requests, without.writes),
 		fmt.Sprintf("GitLab had %d requests, %d of them writes", with.requests, with.writes))
+	row(out, handed(without), handed(with))
 	fmt.Fprintf(out, "\nWhat is different in GitLab afterwards, without Pratique:\n%s", changed(without.changes))
 	fmt.Fprintf(out, "\nand under the sealed intent:\n%s", changed(with.changes))
 }
@@ -49,7 +57,49 @@ func told(steps []crew.Step, i int) []string {
 	default:
 		by = "the text"
 	}
-	return []string{fmt.Sprintf("%2d %s (%s)", i+1, s.Tool, by), "   " + short(string(s.Args), column-3), "   => " + short(s.Result.String(), column-6)}
+	return []string{fmt.Sprintf("%2d %s (%s)", i+1, s.Tool, by), "   " + short(args(s.Args), column-3), "   => " + short(s.Result.String(), column-6)}
+}
+
+// wordy are arguments that say nothing in a few characters, or the same in each call.
+var wordy = []string{"project_id", "content", "description", "commit_message", "action", "push_events"}
+
+// args are arguments as a person wants them: the telling ones, in order.
+func args(raw jsontext.Value) string {
+	var v map[string]any
+	if json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	var list []string
+	for _, k := range slices.Sorted(maps.Keys(v)) {
+		if !slices.Contains(wordy, k) {
+			list = append(list, k+"="+value(v[k]))
+		}
+	}
+	if list == nil {
+		return string(raw)
+	}
+	return strings.Join(list, ", ")
+}
+
+func value(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		var list []string
+		for _, x := range v {
+			list = append(list, value(x))
+		}
+		return "[" + strings.Join(list, " ") + "]"
+	case map[string]any:
+		if k, ok := v["key"].(string); ok {
+			return k + "=" + value(v["value"])
+		}
+		if p, ok := v["file_path"].(string); ok {
+			return p
+		}
+	}
+	return fmt.Sprint(v)
 }
 
 func ending(t *telling) string {
@@ -60,6 +110,16 @@ func ending(t *telling) string {
 		return short("says: "+t.last, column)
 	}
 	return "its task is done"
+}
+
+// handed says whether the agent was given the secret that deployments run with.
+func handed(t *telling) string {
+	for _, s := range t.steps {
+		if strings.Contains(s.Result.Text, standin.Secret) {
+			return "the agent was handed the token of the deployment"
+		}
+	}
+	return "the token of the deployment stayed where it is"
 }
 
 func at(lines []string, i int) string {
@@ -93,10 +153,22 @@ func visible(r rune) rune {
 	return r
 }
 
+// indent is a text of others, in lines that begin with ours.
 func indent(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
-		b.WriteString("  > " + strings.Map(visible, strings.TrimRight(line, "\n")) + "\n")
+		at := 0
+		b.WriteString("  >")
+		for _, w := range strings.Fields(strings.Map(visible, line)) {
+			if n := utf8.RuneCountInString(w) + 1; at+n > 2*column {
+				b.WriteString("\n  > " + w)
+				at = n
+			} else {
+				b.WriteString(" " + w)
+				at += n
+			}
+		}
+		b.WriteString("\n")
 	}
 	return b.String()
 }

@@ -80,6 +80,9 @@ func TestStory(t *testing.T) {
 	if strings.Contains(left, "refused") || strings.Count(right, "refused") != 5 || !strings.Contains(left, "262 tools") || !strings.Contains(right, "6 tools") {
 		t.Errorf("side by side:\n%s", out)
 	}
+	if !strings.Contains(left, "was handed the token") || !strings.Contains(right, "stayed where it is") {
+		t.Errorf("the token: %s", out)
+	}
 	for _, did := range []string{"main:package.json", "pipeline", "DEPLOY_TARGET production", "branch release/2.4", "project stranger/harbour"} {
 		if !strings.Contains(before, did) || strings.Contains(after, did) {
 			t.Errorf("%q without Pratique: %v, with: %v", did, strings.Contains(before, did), strings.Contains(after, did))

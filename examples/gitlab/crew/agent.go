@@ -134,7 +134,12 @@ func content(answer string) string {
 	return answer
 }
 
-// obey carries out what a text asks for, and what the answers to that ask for.
+// reads are the tools whose answers are texts of others; those of the rest say what
+// was done.
+var reads = regexp.MustCompile(`^(get|list|search)_`)
+
+// obey carries out what a text asks for, and what the texts ask for that it reads
+// because of that.
 func (m *Maintainer) obey(ctx context.Context, text, why string) error {
 	for _, o := range m.desk.Orders(text) {
 		if m.seen[o.String()] || len(m.seen) >= MaxOrders {
@@ -153,7 +158,7 @@ func (m *Maintainer) obey(ctx context.Context, text, why string) error {
 			r = Result{Text: err.Error(), Failed: true}
 		}
 		m.Steps = append(m.Steps, Step{said, o.Tool, o.Args, r})
-		if m.Obedient && !r.Failed && r.Refused == nil {
+		if m.Obedient && reads.MatchString(o.Tool) && !r.Failed && r.Refused == nil {
 			if err := m.obey(ctx, content(r.Text), ""); err != nil {
 				return err
 			}

@@ -128,7 +128,7 @@ func (s *Server) Plant(path, text string) {
 	p := s.project(Harbour)
 	tree := maps.Clone(p.commits[p.branches[p.deflt]].files)
 	tree[path] = file{content: text}
-	s.commit(p, p.deflt, "Update "+path, tree)
+	p.root = s.commit(p, p.deflt, "Update "+path, tree).files // it was there when the story began
 }
 
 // File is the text of a file of the story's project on a branch.
