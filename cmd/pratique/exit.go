@@ -119,7 +119,7 @@ var exitTable = []struct {
 		keyring.ErrKeyMismatch, keyring.ErrKeyUse, keyring.ErrKeyEncrypted, keyring.ErrKeyKind,
 		envelope.ErrBlank, envelope.ErrTokenBOM, envelope.ErrTokenSize, client.ErrRootsFile, client.ErrStateForm,
 		store.ErrPermission, registry.ErrStaleBase, baseline.ErrVerdict, baseline.ErrNotHeld, baseline.ErrCondemned,
-		holds.ErrCondemned, holds.ErrNotKept, errFault, errTerminal, intent.ErrMissing}},
+		holds.ErrCondemned, holds.ErrNotKept, errFault, errTerminal, intent.ErrMissing, intent.ErrNothing}},
 	{exitNotFound, []error{fs.ErrNotExist, keyring.ErrNotFound, keyring.ErrNoRing, store.ErrNotFound, registry.ErrNotFound, ledger.ErrNoCheckpoint, baseline.ErrMissing, holds.ErrMissing, runs.ErrEnded, runs.ErrNoResult}},
 	{exitUsage, []error{node.ErrConfig, policy.ErrRules, intent.ErrFile, upstream.ErrOptions, baseline.ErrCommand, client.ErrURL, client.ErrOptions, client.ErrBatch, credentials.ErrKeyID, credentials.ErrToolID, credentials.ErrAgentID,
 		credentials.ErrPrinID, credentials.ErrTokenID, credentials.ErrDigest, credentials.ErrAction}},

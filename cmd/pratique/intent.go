@@ -76,7 +76,11 @@ func viewOf(i *intent.Intent) intentView {
 }
 
 func (v intentView) show(w io.Writer) {
-	pairs(w, "task", plain(v.Task), "until", moment(v.Expires), "upstream", plain(v.Upstream), "digest", v.Digest.String())
+	digest := ""
+	if !v.Digest.IsZero() {
+		digest = v.Digest.String()
+	}
+	pairs(w, "task", plain(v.Task), "until", moment(v.Expires), "upstream", plain(v.Upstream), "digest", digest)
 	for _, i := range v.Items {
 		fmt.Fprintf(w, "  %s %s (%s, %s)\n", i.Kind, baseline.Visible(i.Name), i.ID, i.Digest)
 	}

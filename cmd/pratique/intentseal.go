@@ -62,12 +62,27 @@ func (c *call) planned(acting bool, do func(w *ward, p *intent.Plan, at string, 
 	})
 }
 
-// upstreamOf is the upstream that a word means: an origin, a name that no other
-// shares, or the only one that was seen. With --look one of the configuration is seen
-// first.
+// upstreamOf is the upstream that a word means: a name in the configuration, an origin,
+// or a name that no other shares; without a word the first of the configuration, or the
+// only one that was seen. With --look one of the configuration is seen first.
 func (c *call) upstreamOf(w *ward, word string) (string, error) {
-	if c.is("look") {
-		return c.lookAtConfigured(w, word)
+	cfg, err := c.config()
+	if err != nil {
+		return "", err
+	}
+	cfg = cfg.WithDefaults()
+	if i := slices.IndexFunc(cfg.Upstreams, func(u node.UpstreamConf) bool { return word == "" || u.Name == word }); i >= 0 {
+		u := cfg.Upstreams[i]
+		if c.is("look") {
+			return c.sight(w, cfg, u)
+		}
+		at, err := configuredAt(w.base, u)
+		if err != nil {
+			return "", err
+		}
+		word = at.String()
+	} else if c.is("look") {
+		return "", &coded{exitNotFound, errors.New("--look: the configuration has no upstream of that name")}
 	}
 	origins, err := w.base.Origins()
 	if err != nil {
@@ -213,19 +228,18 @@ func (c *call) signIntent(data string, s *runs.Store, i, was *intent.Intent) (to
 	return token, !key.Protected(), err
 }
 
-// lookAtConfigured sees an upstream of the configuration, as an agent that lists
-// everything and calls nothing.
-func (c *call) lookAtConfigured(w *ward, word string) (string, error) {
-	cfg, err := c.config()
-	if err != nil {
-		return "", err
+// configuredAt is the origin of an upstream of the configuration.
+func configuredAt(base *baseline.Store, u node.UpstreamConf) (origin.Origin, error) {
+	if u.URL != "" {
+		return origin.Parse(u.URL)
 	}
-	cfg = cfg.WithDefaults()
-	i := slices.IndexFunc(cfg.Upstreams, func(u node.UpstreamConf) bool { return word == "" || u.Name == word })
-	if i < 0 {
-		return "", &coded{exitNotFound, errors.New("--look: the configuration has no upstream of that name")}
-	}
-	u, log := cfg.Upstreams[i], c.logger(cfg.Log)
+	return base.Place(u.Name, baseline.Command{Argv: u.Argv(), Dir: u.Dir})
+}
+
+// sight sees an upstream of the configuration, as an agent that lists everything and
+// calls nothing.
+func (c *call) sight(w *ward, cfg node.Config, u node.UpstreamConf) (string, error) {
+	log := c.logger(cfg.Log)
 	ins, err := c.inspector(cfg.Inspector, log)
 	if err != nil {
 		return "", err
