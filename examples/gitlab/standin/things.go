@@ -92,18 +92,25 @@ func (s *Server) collection(k collection) {
 		*k.list(c.p) = append(*k.list(c.p), o)
 		return created(o)
 	})
-	find := func(c *call) (list *[]object, i int) {
-		list = k.list(c.p)
-		return list, k.named(*list, c.param("name"))
-	}
+	s.one(k, one)
+}
+
+// find is the list, and the place of what the path names; -1 if there is none.
+func (k collection) find(c *call) (list *[]object, i int) {
+	list = k.list(c.p)
+	return list, k.named(*list, c.param("name"))
+}
+
+// one adds what can be done with one of a collection.
+func (s *Server) one(k collection, one string) {
 	s.handle("GET "+one, func(c *call) answer {
-		if list, i := find(c); i >= 0 {
+		if list, i := k.find(c); i >= 0 {
 			return ok((*list)[i])
 		}
 		return missing
 	})
 	s.handle("PUT "+one, func(c *call) answer {
-		list, i := find(c)
+		list, i := k.find(c)
 		if i < 0 {
 			return missing
 		}
@@ -115,7 +122,7 @@ func (s *Server) collection(k collection) {
 		return ok(o)
 	})
 	s.handle("DELETE "+one, func(c *call) answer {
-		list, i := find(c)
+		list, i := k.find(c)
 		if i < 0 {
 			return missing
 		}
