@@ -232,6 +232,9 @@ func FuzzReadings(f *testing.F) {
 			f.Add(u)
 		}
 	}
+	f.Add("?a0.@x")
+	f.Add("ple.com/amgit://exa")
+	f.Add("https://:443/")
 	for _, q := range []string{"?u=https://example.com@evil.test", "?u=%2f%2fevil.test", "?u=https:%5c%5cevil.test", "#u=//evil.test", "?a;b=//evil.test"} {
 		f.Add("https://example.com/" + q)
 	}

@@ -235,7 +235,7 @@ func FuzzCheck(f *testing.F) {
 	}
 	for _, p := range []string{"..", "../share-secret/loot.md", "@-secret/loot.md", "@/../share-secret/loot.md", "link/x", "@/link/x", "@/li%6ek/x", "l'in'k/x", "lｉnk/x", "new", "@/new", "file", "sub/up/a.md", "sub/top/out/x", "sub/deep/far/x", "chain/out/x",
 		"home/etc/passwd", "li%20nk/x", "l\u00eenk/x", "dots/a.md", "loop", "%2e%2e/out/x", "%252e%252e/out/x", "..%2fout%2fx", `..\out\x`, "%c0%ae%c0%ae/out/x", "\u2025/out/x", "\uff0e\uff0e/out/x", ". ./out/x", ".. /out/x", "..;/out/x", "'..'/out/x",
-		"file://@/a.md", "~/etc/passwd", "$HOME/etc/passwd", "$X/out/x", "{..,a}/out/x", "{@/../out/x,a}", "a.md\x00.png", "a.md::$DATA", "C:/etc/passwd", "//etc/passwd", "sub/.//b.md", "s\u200bub/../x", "./", ".", "@", "@/", "-rf", "sub/[a-z]*", "a/%2e%2e/%2e%2e/x", "new/a", "link", "@/sub/me/me/up/link"} {
+		"file://@/a.md", "~/etc/passwd", "$HOME/etc/passwd", "$X/out/x", "{..,a}/out/x", "{@/../out/x,a}", "a.md\x00.png", "a.md::$DATA", "C:/etc/passwd", "//etc/passwd", "sub/.//b.md", "s\u200bub/../x", "./", ".", "@", "@/", "-rf", "sub/[a-z]*", "a/%2e%2e/%2e%2e/x", "new/a", "link", "@/sub/me/me/up/link", ";/;x~", "$wne/", "@/new#", "././/~/////.", "./##/##", "sub/$$$to$$$x"} {
 		f.Add(p)
 	}
 	linked, bare := newDisk(f, true), newDisk(f, false)

@@ -40,6 +40,10 @@ type Options struct {
 	// Windows says that paths are those of a Windows machine: backslashes are slashes,
 	// "C:\" begins an absolute path, and Fold is set.
 	Windows bool
+	// Climbing asks of the text only that no segment of it leads up, in any reading: for
+	// URIs, whose schemes and other parts are not this package's to judge. It goes with
+	// no other option.
+	Climbing bool
 }
 
 // A Rule judges paths. It is immutable and may be shared. The zero value, and nil,
@@ -48,6 +52,7 @@ type Rule struct {
 	made    bool
 	fold    bool
 	windows bool
+	climb   bool // what could lead up, and nothing else
 	places  []place
 	// kinds are those of places: where both are named, what lies in none of them lies
 	// outside of the other kind's only perhaps.
@@ -59,7 +64,10 @@ const maxPath = 4096
 
 // New compiles a rule. It fails with ErrRoot.
 func New(o Options) (*Rule, error) {
-	r := &Rule{made: true, fold: o.Fold || o.Windows, windows: o.Windows}
+	r := &Rule{made: true, fold: o.Fold || o.Windows, windows: o.Windows, climb: o.Climbing}
+	if o.Climbing && (len(o.Within)+len(o.Exactly) > 0 || r.fold) {
+		return nil, ErrRoot
+	}
 	for i, texts := range [][]string{o.Within, o.Exactly} {
 		for n, text := range texts {
 			p, err := r.newPlace(text, i == 1)

@@ -148,7 +148,7 @@ func TestPlaces(t *testing.T) {
 			}},
 		{"the whole", path.Options{Within: []string{"."}},
 			[]string{"a", "a/b", ".", "./", "a/~$doc.docx", "a/b:c", "./a/-b", "a/~"},
-			map[string]string{"/a": path.WhyAbsolute, "$x/etc/passwd": path.WhyAbsolute, "$1/etc": path.WhyAbsolute, ";/etc/passwd": path.WhyAbsolute, "#a/b": path.WhyAbsolute, "?/x": path.WhyPattern, "host:a/b": path.WhyURL, "user@host:/a": path.WhyURL, "https://example.test/": path.WhyURL, "~root": path.WhyHome, "./~/a": path.WhyHome, ".//./~root": path.WhyHome, "./ab:c": path.WhyURL, "./-a": path.WhyOption, "./C:/a": path.WhyDrive, "": path.WhyEmpty}},
+			map[string]string{"/a": path.WhyAbsolute, "$x/etc/passwd": path.WhyAbsolute, "$1/etc": path.WhyAbsolute, ";/etc/passwd": path.WhyAbsolute, "./;/etc/passwd": path.WhyAbsolute, ".//$x/etc": path.WhyAbsolute, "#a/b": path.WhyAbsolute, "?/x": path.WhyPattern, "host:a/b": path.WhyURL, "user@host:/a": path.WhyURL, "https://example.test/": path.WhyURL, "~root": path.WhyHome, "./~/a": path.WhyHome, ".//./~root": path.WhyHome, "./ab:c": path.WhyURL, "./-a": path.WhyOption, "./C:/a": path.WhyDrive, "": path.WhyEmpty}},
 		{"a folder", path.Options{Within: []string{"./src//app"}},
 			[]string{"src/app", "src/app/a", "./src/app/a", "src/app/"},
 			map[string]string{"src": path.WhyOutside, "src/application": path.WhyOutside, "src/App/x": path.WhyOtherForm, ".": path.WhyOutside, "app/src/app": path.WhyOutside}},
@@ -182,6 +182,26 @@ func TestPlaces(t *testing.T) {
 			if why := r.Check(p, nil); why != want {
 				t.Errorf("%s: %q: %q, want %q", c.name, p, why, want)
 			}
+		}
+	}
+}
+
+// TestClimbing: of a URI only what could lead up is refused, whatever else it has.
+func TestClimbing(t *testing.T) {
+	r := rule(t, path.Options{Climbing: true})
+	for _, u := range []string{"file:///a/b", "C:/a", "notes://x/y", "//host/a", "-a", "a./b", "a /b", "$HOME/a", "${x}", "con", "a::b", " a", "x?y=%41", "mem://a/~/b", "*"} {
+		if why := r.Check(u, nil); why != "" {
+			t.Errorf("%q: %s", u, why)
+		}
+	}
+	for _, u := range []string{"file:///a/../b", "C:/../a", "//h/..", "-a/..", "a /../b", "$HOME/../a", "${x}/../a", "con/../a", " ../a", "x/%2e%2e/a", "x%2fa", `x\a`, "x/..;/a", "x/'..'/a", "x/. ./a", "x/.. /a", "x/.../a", "\uff0e\uff0e/a", "a\x00", "x/.$y.$z/a", "x/.\u200b./a", "${x}%2f", "x/[.]./a", "x/{..,a}/b"} {
+		if r.Check(u, nil) == "" {
+			t.Errorf("%q may lead up", u)
+		}
+	}
+	for _, o := range []path.Options{{Climbing: true, Within: []string{"a"}}, {Climbing: true, Exactly: []string{"a"}}, {Climbing: true, Windows: true}, {Climbing: true, Fold: true}} {
+		if _, err := path.New(o); err == nil {
+			t.Errorf("%+v makes a rule", o)
 		}
 	}
 }

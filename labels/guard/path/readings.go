@@ -44,7 +44,7 @@ func (r reader) readings(text string, f flag, depth int, folded bool) string {
 
 // undoings make another text of one, or say why they will not. The first is the
 // compatible form.
-var undoings = [...]func(string, flag) (string, string){folds, unquoted, unset, cutSegments, cutEnd, undo}
+var undoings = [...]func(string, flag) (string, string){folds, unquoted, unset, cutSegments, cutEnd, beginning, undo}
 
 // unquoted takes out the marks that shells take out.
 func unquoted(text string, f flag) (string, string) {
@@ -103,6 +103,14 @@ func cutEnd(text string, f flag) (string, string) {
 	return text, ""
 }
 
+// beginning is a text without "./" before it, which what follows is then judged as.
+func beginning(text string, _ flag) (string, string) {
+	if t := clean(text, strings.IndexByte(text, '\\') >= 0); t != "" {
+		return t, ""
+	}
+	return text, ""
+}
+
 // folds is the compatible form.
 func folds(text string, f flag) (string, string) {
 	if f&wide == 0 {
@@ -124,12 +132,12 @@ func (r *Rule) characters(text string, f flag, folded bool) string {
 			return why
 		}
 	}
-	if f&colon != 0 {
+	if f&colon != 0 && !r.climb {
 		if why := r.colons(text, folded); why != "" {
 			return why
 		}
 	}
-	if f&(expand|percent) != 0 && expands(text) {
+	if f&(expand|percent) != 0 && !r.climb && expands(text) {
 		return WhyExpands
 	}
 	if f&(pattern|cut) != 0 {

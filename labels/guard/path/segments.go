@@ -1,5 +1,7 @@
 package path
 
+import "strings"
+
 // A flag says that a text has characters of a kind that is looked at more closely.
 type flag uint16
 
@@ -47,22 +49,15 @@ func (r *Rule) separates(c byte) bool { return c == '/' || r.windows && c == '\\
 
 // segments judges a text's segments one by one.
 func (r *Rule) segments(text string) string {
-	if why := r.start(text); why != "" {
+	if why := r.starts(text); why != "" && !r.climb {
 		return why
-	}
-	if text[0] == '.' {
-		if rest := r.cleaned(text); rest != "" && len(rest) < len(text) {
-			if why := r.start(rest); why != "" {
-				return why
-			}
-		}
 	}
 	for i := 0; i < len(text); {
 		j := i
 		for j < len(text) && !r.separates(text[j]) {
 			j++
 		}
-		if why := segment(text[i:j]); why != "" {
+		if why := segment(text[i:j]); why != "" && (!r.climb || leadsUp(text[i:j])) {
 			return why
 		}
 		i = j + 1
@@ -70,12 +65,31 @@ func (r *Rule) segments(text string) string {
 	return ""
 }
 
+// leadsUp tells whether a segment is ".." to a system that drops blanks or takes dots
+// for more than one folder.
+func leadsUp(s string) bool { return strings.Trim(s, ". ") == "" && strings.Count(s, ".") > 1 }
+
+// starts judges how a text begins, and how it begins once it is cleaned.
+func (r *Rule) starts(text string) string {
+	why := r.start(text)
+	if why != "" || text[0] != '.' {
+		return why
+	}
+	if rest := r.cleaned(text); rest != "" && len(rest) < len(text) {
+		return r.start(rest)
+	}
+	return ""
+}
+
 // cleaned is a relative text without "./" before it: programs that clean a path first
 // then see how it begins.
-func (r *Rule) cleaned(text string) string {
-	for len(text) > 1 && text[0] == '.' && r.separates(text[1]) {
+func (r *Rule) cleaned(text string) string { return clean(text, r.windows) }
+
+func clean(text string, windows bool) string {
+	slash := func(c byte) bool { return c == '/' || windows && c == '\\' }
+	for len(text) > 1 && text[0] == '.' && slash(text[1]) {
 		text = text[2:]
-		for text != "" && r.separates(text[0]) {
+		for text != "" && slash(text[0]) {
 			text = text[1:]
 		}
 	}
