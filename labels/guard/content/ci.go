@@ -136,6 +136,11 @@ func (w *yamlWalk) visit(n ast.Node, path []string) {
 		}
 	case *ast.AnchorNode:
 		w.visit(n.Value, path)
+		from := len(w.out)
+		w.visit(n.Value, nil) // it may stand for a command elsewhere
+		for i := range w.out[from:] {
+			w.out[from+i].path = []string{"script"}
+		}
 	case *ast.TagNode:
 		w.visit(n.Value, path)
 	case *ast.LiteralNode:

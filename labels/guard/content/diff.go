@@ -113,7 +113,8 @@ func (r *patchReader) header(l string) {
 			r.at.path, r.at.moved = m, true
 		}
 	}
-	if strings.HasPrefix(l, "GIT binary patch") {
+	// A line of a hunk behind its end is counted otherwise by whoever applies it.
+	if strings.HasPrefix(l, "GIT binary patch") || l != "" && strings.IndexByte("+ ", l[0]) >= 0 || l[:min(1, len(l))] == "-" && !strings.HasPrefix(l, "-- ") && l != "--" {
 		r.odd = true
 	}
 }

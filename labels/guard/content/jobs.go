@@ -7,7 +7,13 @@ import (
 // scriptKeys are the names of members whose values are commands.
 var scriptKeys = map[string]bool{
 	"script": true, "before_script": true, "after_script": true, "run": true, "command": true, "commands": true, "cmd": true, "cmds": true, "entrypoint": true, "args": true, "sh": true, "bash": true, "pwsh": true, "powershell": true,
-	"inlineScript": true, "install": true, "before_install": true, "after_success": true, "after_failure": true, "before_deploy": true, "test_script": true, "build_script": true, "pre_get_sources_script": true, "after-script": true, "exec": true, "healthcheck": true, "test": true,
+	"inlineScript": true, "install": true, "before_install": true, "after_success": true, "after_failure": true, "before_deploy": true, "test_script": true, "build_script": true, "pre_get_sources_script": true, "after-script": true, "exec": true, "healthcheck": true, "test": true, "shell": true,
+}
+
+// gitlabLists are lists in a configuration of GitLab that are no commands. Any other may
+// be referred to as one.
+var gitlabLists = map[string]bool{
+	"stages": true, "needs": true, "dependencies": true, "only": true, "except": true, "refs": true, "tags": true, "services": true, "paths": true, "changes": true, "exists": true, "exclude": true, "include": true, "files": true, "extends": true, "artifacts": true, "cache": true, "rules": true, "when": true, "exit_codes": true, "options": true, "junit": true, "reports": true, "dotenv": true, "alias": true, "pull_policy": true, "projects": true, "environments": true, "sast": true, "codequality": true, "coverage_report": true, "kubernetes": true, "matrix": true,
 }
 
 // scalars judges the values of a configuration.
@@ -61,7 +67,7 @@ func (c *check) scalar(s *scalar) {
 	}
 	key := s.key()
 	switch {
-	case scriptKeys[key]:
+	case scriptKeys[key], c.kind == gitlabCI && len(s.path) > 1 && key != s.path[len(s.path)-1] && !gitlabLists[key]:
 		c.block(s)
 	case len(s.path) > 1 && (s.path[len(s.path)-2] == "variables" || s.path[len(s.path)-2] == "env" || s.path[len(s.path)-2] == "environment"), c.w.Part:
 		c.command(":", s.from, s.to)

@@ -109,6 +109,9 @@ func members(s string, f func(m member)) {
 			}
 			keyAt, colon = -1, false
 		case '}', ']':
+			if keyAt >= 0 && !colon {
+				f(member{section: top(stack), value: key, from: keyAt, to: i})
+			}
 			if len(stack) > 0 {
 				stack = stack[:len(stack)-1]
 			}

@@ -188,7 +188,7 @@ var baseKinds = map[string]kind{
 	"composer.json": composerManifest, "composer.lock": composerLock,
 	"pom.xml": pom, "build.gradle": gradle, "build.gradle.kts": gradle, "settings.gradle": gradle, "settings.gradle.kts": gradle, "init.gradle": gradle,
 	"gradle-wrapper.properties": wrapper, "maven-wrapper.properties": wrapper,
-	"mix.exs": foreign, "mix.lock": foreign, "package.swift": foreign, "package.resolved": foreign, "podfile": foreign, "podfile.lock": foreign, "cartfile": foreign,
+	"package.json5": foreign, "package.yaml": foreign, "mix.exs": foreign, "mix.lock": foreign, "package.swift": foreign, "package.resolved": foreign, "podfile": foreign, "podfile.lock": foreign, "cartfile": foreign,
 	"pubspec.yaml": foreign, "pubspec.lock": foreign, "build.sbt": foreign, "packages.config": foreign, "packages.lock.json": foreign, "paket.dependencies": foreign,
 	"conanfile.txt": foreign, "conanfile.py": foreign, "vcpkg.json": foreign, "flake.nix": foreign, "flake.lock": foreign, "environment.yml": foreign, "environment.yaml": foreign,
 	"deno.json": foreign, "deno.jsonc": foreign, "deno.lock": foreign, "bun.lock": foreign, "bun.lockb": foreign, "bower.json": foreign, "project.clj": foreign, "deps.edn": foreign,

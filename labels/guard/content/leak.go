@@ -105,6 +105,7 @@ func (c *check) judge(list []command, i, from, to, depth int) {
 		}
 	}
 	c.pipeline(list, i, from, to)
+	c.installs(name, args, from, to)
 	dump := dumps(name, args, cmd)
 	switch {
 	case dump && !cmd.captured:
@@ -165,6 +166,7 @@ func (c *check) setVariable(name, value string, from, to int) {
 	if serverNames[name] {
 		c.sh.server[name] = true
 	}
+	c.registryVariable(name, value, from, to)
 	if v := strings.ToLower(strings.Trim(value, `"' `)); v == "true" || v == "1" || v == "yes" {
 		switch name {
 		case "CI_DEBUG_TRACE", "ACTIONS_STEP_DEBUG", "ACTIONS_RUNNER_DEBUG", "SYSTEM_DEBUG", "system.debug":

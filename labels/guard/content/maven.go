@@ -100,7 +100,7 @@ func (c *check) gradle() {
 			return
 		}
 		quotedIn(s, func(q string, from, _ int) {
-			before := strings.TrimRight(s[:from], " (\t=")
+			before := strings.TrimRight(s[:from], " (\t=:")
 			word := before[strings.LastIndexAny(before, " (\t.=,{")+1:]
 			switch {
 			case isURL(q) && (word == "url" || word == "uri" || word == "setUrl" || word == "from" || word == "maven" || word == "artifactUrls"):

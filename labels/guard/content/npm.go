@@ -1,6 +1,8 @@
 package content
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -36,11 +38,11 @@ func (c *check) npm(root args.Value) {
 	}
 	each(root, "catalogs", func(_ string, x args.Value) { c.npmSpecs(x) })
 	each(root, "resolutions", func(name string, x args.Value) { c.npmSpec(x, lastName(name), x.Text()) })
-	each(root, "dependencies", func(name string, x args.Value) {
-		if x.Kind() != '"' {
+	for _, name := range slices.Sorted(maps.Keys(npmSections)) {
+		if x, ok := root.Get(name); ok && !sectionRead(name, x) {
 			c.at(Unread, x, whyUnread)
 		}
-	})
+	}
 	if o, _ := root.Get("overrides"); o.Kind() == '{' {
 		c.overrides(o)
 	}
@@ -59,6 +61,25 @@ func (c *check) npm(root args.Value) {
 		each(w, "catalogs", func(_ string, x args.Value) { c.npmSpecs(x) })
 	}
 	c.npmRuns(root)
+}
+
+// sectionRead tells whether a section has the one form that is judged: an object of
+// texts, or what else it may be.
+func sectionRead(name string, v args.Value) bool {
+	switch {
+	case strings.HasPrefix(name, "bundle"):
+		return v.Kind() == '[' || v.Kind() == 't' || v.Kind() == 'f'
+	case v.Kind() != '{':
+		return false
+	case name == "overrides":
+		return true
+	}
+	for _, x := range v.All() {
+		if x.Kind() != '"' {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *check) npmSpecs(v args.Value) {

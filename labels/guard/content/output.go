@@ -19,7 +19,7 @@ func (c *check) output(list []command, i, from, to int) {
 		case name == "tee" && n != i:
 			c.add(CI, from, to, whyPrints)
 			return
-		case encoders[name] && !decodes(name, args):
+		case encoders[name] && !decodes(name, args) && !(n == i && dumps(name, args, cmd)):
 			encoded = true
 		}
 		if len(cmd.targets) > 0 {

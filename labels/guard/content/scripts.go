@@ -177,6 +177,11 @@ func (c *check) groovy() {
 		switch l.before {
 		case "sh", "bat", "pwsh", "powershell", "script", "commandLine", "exec", "command":
 			c.command(l.text, l.from, l.to)
+		case "@Library":
+			name, _ := cutVersion(l.text)
+			if !c.j.lists["include"].allowsAny(name) {
+				c.add(CI, l.from, l.to, whyInclude)
+			}
 		case "echo", "println", "print", "error":
 			c.command(`echo "`+strings.ReplaceAll(l.text, `"`, `'`)+`"`, l.from, l.to)
 		default:

@@ -30,7 +30,11 @@ const maxLayers = 4
 // look searches a text that was decoded so many times; at says where in the text that
 // is written an offset comes from.
 func (s *sighting) look(t string, layer int, at func(int) int) {
-	if len(t) < 8 || layer > maxLayers || s.budget < 0 || s.c.full() {
+	if len(t) < 8 || s.budget < 0 || s.c.full() {
+		return
+	}
+	if layer > maxLayers {
+		s.budget = -1 // nobody encodes so often without a reason
 		return
 	}
 	s.budget -= len(t)

@@ -56,65 +56,75 @@ func lex(s string) []command {
 	return l.commands
 }
 
+// A commandList is one run over commands that follow each other.
+type commandList struct {
+	cur  command
+	prev int // the command whose output the next one reads; 0: none
+}
+
+// end puts the command that was read to the others; pipe: the next one reads its output.
+func (l *lexer) end(r *commandList, pipe bool) {
+	if c := &r.cur; len(c.words)+len(c.assigned)+len(c.targets)+len(c.inputs) > 0 {
+		c.to = l.i
+		l.commands = append(l.commands, *c)
+		n := len(l.commands) - 1
+		if r.prev > 0 {
+			l.commands[r.prev].next = n
+		}
+		if r.prev = 0; pipe {
+			r.prev = n
+		}
+	}
+	r.cur = command{from: l.i, captured: r.cur.captured}
+}
+
 // run reads commands up to a byte that ends them; 0: the end of the text.
 func (l *lexer) run(end byte, captured bool) (vars []string) {
 	first := len(l.commands)
-	cur, prev := command{from: l.i, captured: captured}, 0
-	flush := func(pipe bool) {
-		if len(cur.words)+len(cur.assigned)+len(cur.targets)+len(cur.inputs) > 0 {
-			cur.to = l.i
-			l.commands = append(l.commands, cur)
-			n := len(l.commands) - 1
-			if prev > 0 {
-				l.commands[prev].next = n
-			}
-			if prev = 0; pipe {
-				prev = n
-			}
-		}
-		cur = command{from: l.i, captured: captured}
-	}
+	r := &commandList{cur: command{from: l.i, captured: captured}}
 	for l.i < len(l.s) {
 		c := l.s[l.i]
 		if end != 0 && c == end {
 			l.i++
 			break
 		}
-		if len(cur.words)+len(cur.assigned) == 0 {
-			cur.from = l.i
+		if len(r.cur.words)+len(r.cur.assigned) == 0 {
+			r.cur.from = l.i
 		}
-		switch {
-		case c == '\n':
-			flush(false)
-			l.i++
-			l.documents()
-		case c == ' ' || c == '\t' || c == '\r':
-			l.i++
-		case c == '#':
-			l.i += lineLength(l.s[l.i:])
-		case c == ';' || c == '(' || c == ')':
-			flush(false)
-			l.i++
-		case c == '&' && !strings.HasPrefix(l.s[l.i:], "&>"):
-			flush(false)
-			l.i++
-		case c == '|':
-			two := strings.HasPrefix(l.s[l.i:], "||")
-			flush(!two)
-			if l.i++; two || strings.HasPrefix(l.s[l.i:], "&") {
-				l.i++
-			}
-		case c == '>' || c == '<' || c == '&':
-			l.redirect(&cur)
-		default:
-			l.put(&cur)
-		}
+		l.step(r, c)
 	}
-	flush(false)
+	l.end(r, false)
 	for _, c := range l.commands[first:] {
 		vars = append(vars, c.effects()...)
 	}
 	return vars
+}
+
+// step reads on from a byte.
+func (l *lexer) step(r *commandList, c byte) {
+	switch {
+	case c == '\n':
+		l.end(r, false)
+		l.i++
+		l.documents()
+	case c == ' ' || c == '\t' || c == '\r':
+		l.i++
+	case c == '#':
+		l.i += lineLength(l.s[l.i:])
+	case c == ';' || c == '(' || c == ')' || c == '&' && !strings.HasPrefix(l.s[l.i:], "&>"):
+		l.end(r, false)
+		l.i++
+	case c == '|':
+		two := strings.HasPrefix(l.s[l.i:], "||")
+		l.end(r, !two)
+		if l.i++; two || strings.HasPrefix(l.s[l.i:], "&") {
+			l.i++
+		}
+	case c == '>' || c == '<' || c == '&':
+		l.redirect(&r.cur)
+	default:
+		l.put(&r.cur)
+	}
 }
 
 func lineLength(s string) int {

@@ -29,6 +29,7 @@ func (c *check) write() {
 	}
 	if len(text) > maxText {
 		c.all(Unread, whyLong)
+		c.all(Secret, whyLong)
 		return
 	}
 	c.text = text

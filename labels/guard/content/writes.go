@@ -31,22 +31,22 @@ const least = 16
 type scope struct {
 	paths    []args.Value // of different kinds
 	from     bool         // it says where from
-	whole    bool         // it has a text that is no part
 	new      bool         // a text or a part of one
 	place    bool         // it is about a place in a file, or a discussion
 	encoding string
 	exec     args.Value
 	mode     args.Value
 	action   string
+	paired   args.Value // an array of texts, each with a path of its own
 }
 
 func (g *gather) object(v args.Value, up *scope) {
 	s := g.scope(v, up)
 	g.bits(v, s, up)
+	s.paired = g.pairs(v)
 	for x := v.First(); x.Kind() != 0; x = x.Next() {
 		g.member(x, roleOf(x.Name()), s)
 	}
-	g.pairs(v)
 }
 
 // scope reads what an object says of itself; where it names no path, the one around
@@ -54,41 +54,10 @@ func (g *gather) object(v args.Value, up *scope) {
 func (g *gather) scope(v args.Value, up *scope) *scope {
 	s := &scope{}
 	for x := v.First(); x.Kind() != 0; x = x.Next() {
-		t := x.Text()
-		switch r := roleOf(x.Name()); r {
-		case pathName:
-			if t != "" && len(t) < 4096 && !strings.Contains(t, "\n") {
-				s.path(x)
-			}
-		case weakName:
-			if t != "" && len(t) < 4096 && kindOf(fold(t)) != plain {
-				s.path(x)
-			}
-		case fromName:
-			s.from = s.from || t != ""
-		case textName, partName, patchName:
-			s.new = true
-			s.whole = s.whole || r == textName
-		case placeName:
-			s.place = true
-		case encodingName:
-			if low := strings.ToLower(t); r == encodingName && (!strings.Contains(strings.ToLower(x.Name()), "format") || strings.Contains(low, "64")) {
-				s.encoding = t
-			}
-		case base64Name:
-			if x.Kind() == 't' || t == "true" {
-				s.encoding = "base64"
-			}
-			s.new = s.new || len(t) >= least
-		case execName:
-			if x.Kind() == 't' || t == "true" || t == "1" {
-				s.exec = x
-			}
-		case modeName:
-			s.mode = x
-		case actionName:
-			s.action = t
-		}
+		s.member(x, roleOf(x.Name()))
+	}
+	if len(s.paths) == 0 && s.new && !s.place {
+		s.below(v, 2)
 	}
 	if len(s.paths) == 0 && up != nil {
 		s.paths = up.paths
@@ -99,9 +68,69 @@ func (g *gather) scope(v args.Value, up *scope) *scope {
 	return s
 }
 
+func (s *scope) member(x args.Value, r role) {
+	t := x.Text()
+	yes := x.Kind() == 't' || t == "true" || t == "1"
+	switch r {
+	case pathName:
+		s.path(x)
+		for e := x.First(); x.Kind() == '[' && e.Kind() != 0; e = e.Next() {
+			s.path(e)
+		}
+	case weakName:
+		if len(t) < 4096 && kindOf(fold(t)) != plain {
+			s.path(x)
+		}
+	case fromName:
+		s.from = s.from || t != ""
+	case textName, partName, patchName:
+		s.new = true
+	case placeName:
+		s.place = true
+	case encodingName:
+		if !strings.Contains(strings.ToLower(x.Name()), "format") || strings.Contains(t, "64") {
+			s.encoding = t
+		}
+	case base64Name:
+		if yes {
+			s.encoding = "base64"
+		}
+		s.new = s.new || len(t) >= least
+	case execName:
+		if yes {
+			s.exec = x
+		}
+	case modeName:
+		s.mode = x
+	case actionName:
+		s.action = t
+	}
+}
+
+// below looks for the path of a text in the objects beside it.
+func (s *scope) below(v args.Value, depth int) {
+	for x := v.First(); x.Kind() != 0; x = x.Next() {
+		if x.Kind() != '{' {
+			continue
+		}
+		for y := x.First(); y.Kind() != 0; y = y.Next() {
+			if roleOf(y.Name()) == pathName {
+				s.path(y)
+			}
+		}
+		if depth > 1 {
+			s.below(x, depth-1)
+		}
+	}
+}
+
 // path records a path if no other has the same readers.
 func (s *scope) path(x args.Value) {
-	k := kindOf(fold(x.Text()))
+	t := x.Text()
+	if t == "" || len(t) >= 4096 || strings.Contains(t, "\n") {
+		return
+	}
+	k := kindOf(fold(t))
 	for _, p := range s.paths {
 		if kindOf(fold(p.Text())) == k {
 			return
@@ -168,6 +197,9 @@ func (g *gather) member(x args.Value, r role, s *scope) {
 		}
 		g.object(x, s)
 	case '[':
+		if x == s.paired {
+			return
+		}
 		if (r == textName || r == partName) && lines(x) {
 			g.put(Write{Content: joined(x), Part: r == partName, value: x}, s)
 			return
@@ -299,8 +331,9 @@ func (g *gather) files(x args.Value, s *scope) {
 	}
 }
 
-// pairs records texts whose paths stand in another array of the same length.
-func (g *gather) pairs(v args.Value) {
+// pairs records texts whose paths stand in another array of the same length, and is the
+// array of the texts.
+func (g *gather) pairs(v args.Value) (texts args.Value) {
 	var paths, contents args.Value
 	for x := v.First(); x.Kind() != 0; x = x.Next() {
 		if x.Kind() != '[' || !lines(x) && x.Len() != 1 {
@@ -314,11 +347,12 @@ func (g *gather) pairs(v args.Value) {
 		}
 	}
 	if paths.Kind() == 0 || contents.Kind() == 0 || paths.Len() != contents.Len() {
-		return
+		return args.Value{}
 	}
 	for p, t := paths.First(), contents.First(); p.Kind() != 0; p, t = p.Next(), t.Next() {
 		if p.Kind() == '"' && t.Kind() == '"' {
 			g.out = append(g.out, Write{Path: p.Text(), Content: t.Text(), value: t})
 		}
 	}
+	return contents
 }
