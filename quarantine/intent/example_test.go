@@ -2,6 +2,9 @@ package intent_test
 
 import (
 	"fmt"
+	"os"
+	"strings"
+	"testing"
 	"time"
 
 	"github.com/pratique-dev/pratique/quarantine/intent"
@@ -30,4 +33,23 @@ func Example() {
 	// 2026-11-30T14:00:00Z
 	// <nil>
 	// intent: it is not provably narrower than the one that is sealed: it ends later
+}
+
+// TestDocs reads the file that docs/intents.md shows, and the draft of its command.
+func TestDocs(t *testing.T) {
+	text, err := os.ReadFile("../../docs/intents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```yaml\n")
+	file, _, ok := strings.Cut(rest, "```")
+	p, err := intent.Parse([]byte(file))
+	if !ok || err != nil || len(p.Names) != 4 || len(p.Notes()) != 0 {
+		t.Errorf("%v\n%s", err, file)
+	}
+	_, rest, _ = strings.Cut(string(text), "intent draft --task \"")
+	task, _, _ := strings.Cut(rest, "\"")
+	if d, err := intent.DraftOf(task, "forge", forge); err != nil || len(d.Tools) != 5 {
+		t.Errorf("%q: %v %+v", task, err, d)
+	}
 }
