@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pratique-dev/pratique/quarantine"
+	"github.com/pratique-dev/pratique/quarantine/inspect"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/holds"
 )
@@ -43,6 +44,7 @@ type heldFinding struct {
 	From     int                 `json:"from" doc:"first byte of the text"`
 	To       int                 `json:"to" doc:"byte after the last; 0: the whole text"`
 	Said     string              `json:"said,omitzero" doc:"what stands there, escaped"`
+	Sentence string              `json:"sentence,omitzero" doc:"where parts of the item are held against each other: what does not fit"`
 }
 
 // heldText is one text, escaped, with what was found in it in ⟦⟧.
@@ -71,6 +73,9 @@ func (o heldOutput) show(w io.Writer) {
 		fmt.Fprintf(w, "found: %s: %s at %s", f.Verdict, f.Category, f.Path)
 		if f.Said != "" {
 			fmt.Fprintf(w, ": %s", f.Said)
+		}
+		if f.Sentence != "" {
+			fmt.Fprintf(w, ": %s", f.Sentence)
 		}
 		fmt.Fprintln(w)
 	}
@@ -143,9 +148,10 @@ func wholeOf(t heldThing, raw []byte) heldOutput {
 		}
 	}
 	at := make(map[int][]quarantine.Finding) // by text
-	for _, f := range t.found {
+	sentences := inspect.Reasons(set, t.found)
+	for n, f := range t.found {
 		i := placeOf(f, set)
-		h := heldFinding{Category: f.Category, Verdict: f.Verdict.String(), Path: baseline.Visible(f.Path), From: f.Span.From, To: f.Span.To}
+		h := heldFinding{Category: f.Category, Verdict: f.Verdict.String(), Path: baseline.Visible(f.Path), From: f.Span.From, To: f.Span.To, Sentence: sentences[n]}
 		if i >= 0 {
 			at[i] = append(at[i], f)
 			if f.Span.To > f.Span.From {

@@ -21,9 +21,11 @@ import (
 	"github.com/pratique-dev/pratique/gateway/surface"
 	"github.com/pratique-dev/pratique/internal/origin"
 	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/labels/effects"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/quarantine/gate"
+	"github.com/pratique-dev/pratique/quarantine/inspect"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/node"
 	"github.com/pratique-dev/pratique/registry/runs"
@@ -59,6 +61,7 @@ type scanItem struct {
 	Digest     credentials.Digest `json:"digest"`
 	Tier       labels.Tier        `json:"tier" doc:"of the label that it would have"`
 	Effect     labels.Effect      `json:"effect" doc:"what a call counts as"`
+	Looks      string             `json:"looks,omitzero" doc:"of a tool: what its name, schema and claims look like; nothing is decided on it"`
 	Parameters []string           `json:"parameters,omitzero" doc:"of a tool: what an agent fills in"`
 	Withheld   bool               `json:"withheld,omitzero"`
 	Verdict    string             `json:"verdict" doc:"of the inspector"`
@@ -71,6 +74,7 @@ type scanWhy struct {
 	Category quarantine.Category `json:"category"`
 	Verdict  string              `json:"verdict"`
 	Path     string              `json:"path" doc:"where in the item"`
+	Sentence string              `json:"sentence,omitzero" doc:"where parts of the item are held against each other: what does not fit"`
 }
 
 func (o scanOutput) show(w io.Writer) {
@@ -86,6 +90,9 @@ func (o scanOutput) show(w io.Writer) {
 		fmt.Fprintf(w, "%-8s %-6s %s %s", state, i.Tier, i.Kind, baseline.Visible(i.Name))
 		if i.Kind == gate.Tool {
 			fmt.Fprintf(w, "(%s): %s", baseline.Visible(strings.Join(i.Parameters, ", ")), i.Effect)
+			if i.Looks != "" && i.Looks != i.Effect.String() {
+				fmt.Fprintf(w, ", looks like %s", i.Looks)
+			}
 		}
 		fmt.Fprintln(w)
 		if i.Fault != gate.NoFault {
@@ -93,6 +100,9 @@ func (o scanOutput) show(w io.Writer) {
 		}
 		for _, y := range i.Why {
 			fmt.Fprintf(w, "    %s: %s at %s\n", y.Verdict, y.Category, baseline.Visible(y.Path))
+			if y.Sentence != "" {
+				fmt.Fprintf(w, "        %s\n", y.Sentence)
+			}
 		}
 	}
 }
@@ -251,11 +261,24 @@ func (c *call) lookAt(ctx context.Context, source surface.Upstream, standing lab
 	return out, nil
 }
 
+// sentencesOf are the reasons of findings in words, as far as there are any.
+func sentencesOf(kind gate.Kind, raw []byte, found []quarantine.Finding) []string {
+	set, err := quarantine.Specimens(string(kind), jsontext.Value(raw))
+	if err != nil {
+		set = nil
+	}
+	return inspect.Reasons(set, found)
+}
+
 func scanItemOf(e *gate.Entry, now time.Time) scanItem {
 	i := scanItem{Kind: e.Kind, Name: e.Name, Digest: e.Digest, Tier: e.Tier(now), Effect: e.Effect,
 		Withheld: e.Listed != policy.Cleared, Verdict: e.Verdict.String(), Fault: e.Fault}
-	for _, f := range e.Findings {
-		i.Why = append(i.Why, scanWhy{f.Category, f.Verdict.String(), f.Path})
+	sentences := sentencesOf(e.Kind, e.Canonical, e.Findings)
+	for n, f := range e.Findings {
+		i.Why = append(i.Why, scanWhy{f.Category, f.Verdict.String(), f.Path, sentences[n]})
+	}
+	if e.Kind == gate.Tool && e.Fault == gate.NoFault {
+		i.Looks = looks(effects.Apparent(jsontext.Value(e.Canonical)))
 	}
 	if props, ok := mcp.Get(jsontext.Value(e.Canonical), "inputSchema", "properties"); ok && e.Kind == gate.Tool {
 		var names map[string]jsontext.Value

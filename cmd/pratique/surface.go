@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/quarantine/gate"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/node"
 )
@@ -247,6 +248,7 @@ type waiting struct {
 	Name     string             `json:"name,omitzero"`
 	State    string             `json:"state" doc:"changed, new, withheld, condemned, unpinned"`
 	Verdict  string             `json:"verdict,omitzero" doc:"of the inspector"`
+	Why      []string           `json:"why,omitzero" doc:"where parts of the item are held against each other: what does not fit"`
 	Was      credentials.Digest `json:"was,omitzero" doc:"digest of what is accepted"`
 	Digest   credentials.Digest `json:"digest" doc:"of what waits"`
 	Changes  []baseline.Change  `json:"changes"`
@@ -260,6 +262,9 @@ func (w waiting) show(out io.Writer) {
 		fmt.Fprintf(out, ", the inspector says %s", w.Verdict)
 	}
 	fmt.Fprintf(out, "\n  digest %s\n", w.Digest)
+	for _, y := range w.Why {
+		fmt.Fprintf(out, "  %s\n", y)
+	}
 	for _, c := range w.Changes {
 		path := c.Path
 		if path == "" {
@@ -326,6 +331,11 @@ func (c *call) waitingOf(bs []*baseline.Baseline, items, launches bool) []waitin
 				continue
 			}
 			w := waiting{Upstream: b.Origin(), Kind: p.Kind, Name: p.Name, State: waits(b, p), Verdict: p.Verdict, Digest: p.Digest, base: b}
+			for _, y := range sentencesOf(gate.Kind(p.Kind), p.Raw, p.Found) {
+				if y != "" && !slices.Contains(w.Why, y) {
+					w.Why = append(w.Why, y)
+				}
+			}
 			if a := b.Accepted(p.Key); a != nil {
 				w.Was = a.Digest
 				w.Changes = baseline.Diff(a.Raw, p.Raw)

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pratique-dev/pratique/labels/effects/declared"
@@ -125,7 +126,11 @@ func (j *judge) leaf(text, above, last string) {
 		j.item.open = append(j.item.open, opened{len(t.Leaves) - 1, quarantine.ShortPath(j.s.Path), text})
 	case j.s.Name, j.place == exampleValue, last != "enum" && last != "const" && j.place == fixedValue:
 	case len(j.item.open) > 0:
-		t.Leaves[j.item.open[len(j.item.open)-1].leaf].Add(last, text)
+		o := j.item.open[len(j.item.open)-1]
+		l := &t.Leaves[o.leaf]
+		if bound := last == "type" || last == "enum" || last == "const"; !bound || above == o.path || last != "type" && above == o.path+".items" {
+			l.Add(last, text)
+		}
 	case last == "title", last == "description", last == "$comment", last == "pattern", last == "format":
 		t.Leaves = append(t.Leaves, declared.Leaf{Path: j.s.Path, At: j.at})
 		t.Leaves[len(t.Leaves)-1].Add(last, text)
@@ -178,11 +183,30 @@ func (j *judge) endItems() {
 	j.tools, j.waiting = j.tools[:0], 0
 }
 
-// Reasons are the sentences of findings that hold the parts of one item against
-// each other, by the place of their specimens, for operators. They are made anew
-// from the item: whoever has a report has the categories. What its server says it is
-// for is left out.
-func Reasons(set []quarantine.Specimen, c quarantine.Category) map[int]string {
+// Reasons are the sentences of findings that hold the parts of an item against each
+// other, for operators; "" for all others. They are made anew of what the item is
+// taken apart into, and leave out what its server says it is for.
+func Reasons(set []quarantine.Specimen, found []quarantine.Finding) []string {
+	out := make([]string, len(found))
+	var all []reason
+	for i, f := range found {
+		if f.Category != quarantine.Contradiction && f.Category != quarantine.Overreach {
+			continue
+		}
+		if all == nil {
+			all = reasonsOf(set)
+		}
+		k := slices.IndexFunc(all, func(r reason) bool { return r.category == f.Category && set[r.at].Path == f.Path })
+		if k >= 0 {
+			out[i] = all[k].why
+		}
+	}
+	return out
+}
+
+// reasonsOf judges as if the server had said nothing: what it could excuse is there
+// too.
+func reasonsOf(set []quarantine.Specimen) []reason {
 	j := newJudge()
 	j.begin(set)
 	j.tell, j.origin.Known = true, true
@@ -190,11 +214,5 @@ func Reasons(set []quarantine.Specimen, c quarantine.Category) map[int]string {
 		j.specimen(i)
 	}
 	j.finish()
-	out := map[int]string{}
-	for _, r := range j.reasons {
-		if r.category == c && out[r.at] == "" {
-			out[r.at] = r.why
-		}
-	}
-	return out
+	return append([]reason{}, j.reasons...)
 }

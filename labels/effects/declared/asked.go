@@ -1,30 +1,38 @@
 package declared
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // asked is what a leaf asks for; nil: nothing of any class. Name, form and pattern
 // say it best, then title and description.
 func asked(l *Leaf, budget *int) *class {
-	if c := askedByName(l); c != nil {
+	if c := askedByName(l); c != nil || l.Enum {
 		return c
 	}
-	if f := strings.ToLower(l.Format); f != "" {
-		if c := formats[f]; c != nil && !l.Enum {
+	for _, f := range l.Formats {
+		if c := formats[strings.ToLower(f)]; c != nil {
 			return c
 		}
 	}
-	if l.Pattern != "" && !l.Enum {
-		if c := askedByPattern(l.Pattern, budget); c != nil {
+	for _, p := range l.Patterns {
+		if c := askedByPattern(p, budget); c != nil {
 			return c
 		}
 	}
-	if l.Enum {
-		return nil
+	for _, t := range l.Titles {
+		if c := nounOf(wordsOf(t), true); c != nil {
+			return c
+		}
 	}
-	if c := nounOf(wordsOf(l.Title), true); c != nil {
-		return c
+	for _, d := range l.Descriptions {
+		if c := askedByText(d); c != nil {
+			return c
+		}
 	}
-	return askedByText(l.Description)
+	return nil
 }
 
 var formats = func() map[string]*class {
@@ -67,14 +75,8 @@ func nounOf(words []string, text bool) *class {
 		if i > 0 && (switches[words[i-1]] || text && !modifiers[words[i-1]]) {
 			return nil
 		}
-		for _, c := range classes {
-			n := c.phrases.at(words, i)
-			if n == 0 {
-				continue
-			}
-			if carried(words[i+n:], c) {
-				return c
-			}
+		if c := phraseOf(words, i, func(c *class, n int) bool { return carried(words[i+n:], c) }); c != nil {
+			return c
 		}
 	}
 	return nil
@@ -146,7 +148,7 @@ func askedByText(text string) *class {
 }
 
 // maxSentences bounds the sentences of one description that are read.
-const maxSentences = 64
+const maxSentences = 512
 
 // headNoun is the class of what a sentence begins with: "Your passport number, for
 // the booking".
@@ -196,20 +198,47 @@ func phraseAt(words []string, i int) *class {
 	if i >= len(words) {
 		return nil
 	}
-	for _, c := range classes {
-		n := c.phrases.at(words, i)
-		if n == 0 || n == 1 && vague[words[i]] {
-			continue
+	return phraseOf(words, i, func(_ *class, n int) bool {
+		if n == 1 && vague[words[i]] {
+			return false
 		}
 		k := i + n
 		for k < len(words) && carriers[words[k]] {
 			k++
 		}
-		if k == len(words) || ends[words[k]] {
-			return c
+		return k == len(words) || ends[words[k]]
+	})
+}
+
+// phraseOf is the first class of which a phrase begins at word i that fits.
+func phraseOf(words []string, i int, fits func(c *class, n int) bool) *class {
+	for _, p := range begins[words[i]] {
+		if n := len(p.words); i+n <= len(words) && slices.Equal(p.words, words[i:i+n]) && fits(p.class, n) {
+			return p.class
 		}
 	}
 	return nil
+}
+
+// begins are the phrases of all classes by their first word, in the order of the
+// classes, longer ones first.
+var begins = func() map[string][]phraseOfClass {
+	m := map[string][]phraseOfClass{}
+	for _, c := range classes {
+		for first, list := range c.phrases {
+			list = slices.Clone(list)
+			slices.SortFunc(list, func(a, b []string) int { return cmp.Or(len(b)-len(a), slices.Compare(a, b)) })
+			for _, w := range list {
+				m[first] = append(m[first], phraseOfClass{c, w})
+			}
+		}
+	}
+	return m
+}()
+
+type phraseOfClass struct {
+	class *class
+	words []string
 }
 
 // vague are phrases of one word that mean too many things in a sentence.

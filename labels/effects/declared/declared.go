@@ -44,18 +44,17 @@ type Hint struct {
 // depth, with what its items and alternatives say, or a text of the schema that is of
 // none.
 type Leaf struct {
-	Name        string // the property's, the pattern's of patternProperties; empty: it has none
-	Above       string // the name of the leaf that it is a member of; empty: none
-	Path        string // for people
-	Type        string // where it is one word
-	Title       string
-	Description string
-	Format      string
-	Pattern     string
-	Enum        bool     // only values that the schema names can be given
-	Values      []string // of them, those that are texts; MaxValues at most
-	Named       bool     // by "required" only, so far as this leaf goes
-	At          int      // for whoever made the tool: where it stands
+	Name   string // the property's, the pattern's of patternProperties; empty: it has none
+	Above  string // the name of the leaf that it is a member of; empty: none
+	Path   string // for people
+	Named  bool   // by "required" only, so far as this leaf goes
+	At     int    // for whoever made the tool: where it stands
+	Enum   bool   // only values that the schema names can be given: texts
+	Values []string
+
+	// What its schema says of it, its items and its alternatives, each in the order of
+	// the document.
+	Types, Titles, Descriptions, Formats, Patterns []string
 }
 
 // An Origin is what a server says it is for. The zero value says nothing, and

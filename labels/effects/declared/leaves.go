@@ -142,10 +142,10 @@ func (r *schemaReader) member(name, path, above string, of, depth int) error {
 		return r.named(at, above, depth+1)
 	case "required":
 		return r.required(at, above)
-	case "title", "description", "$comment", "format", "pattern", "contentMediaType", "type":
+	case "title", "description", "$comment", "format", "pattern", "contentMediaType":
 		return r.text(name, at, above, of)
-	case "enum", "const":
-		return r.values(of)
+	case "type", "enum", "const":
+		return r.values(name, path, of)
 	case "default", "examples", "example", "$ref", "$id", "$schema":
 		return r.d.SkipValue()
 	}
@@ -215,9 +215,6 @@ func (r *schemaReader) text(name, path, above string, of int) error {
 		return err
 	}
 	if of < 0 { // of the root, or of what stands in it without a name
-		if name == "type" || name == "contentMediaType" {
-			return nil
-		}
 		if of, err = r.leaf(Leaf{Above: above, Path: path}); err != nil {
 			return err
 		}
@@ -226,58 +223,64 @@ func (r *schemaReader) text(name, path, above string, of int) error {
 	return nil
 }
 
-// values reads what a leaf may be.
-func (r *schemaReader) values(of int) error {
+// values reads what a leaf may be, or of which type. An alternative bounds nothing.
+func (r *schemaReader) values(word, path string, of int) error {
 	v, err := r.d.ReadValue()
-	if err != nil || of < 0 {
+	if err != nil || of < 0 || !r.leaves[of].Bounds(word, path) || len(path)+len(".items") >= maxPath {
 		return err
 	}
-	var list []jsontext.Value
-	if v.Kind() != '[' {
-		list = []jsontext.Value{v}
-	} else if err := json.Unmarshal(v, &list); err != nil {
-		return err
-	}
-	r.leaves[of].Enum = r.leaves[of].Enum || len(list) > 0
-	for _, x := range list {
-		if x.Kind() == '"' {
-			b, err := jsontext.AppendUnquote(nil, x)
-			if err != nil {
-				return err
-			}
-			r.leaves[of].Add("enum", string(b))
+	list := []jsontext.Value{v}
+	if v.Kind() == '[' {
+		if err := json.Unmarshal(v, &list); err != nil {
+			return err
 		}
+	}
+	for _, x := range list {
+		if x.Kind() != '"' {
+			continue
+		}
+		b, err := jsontext.AppendUnquote(nil, x)
+		if err != nil {
+			return err
+		}
+		r.leaves[of].Add(word, string(b))
 	}
 	return nil
 }
 
+// Bounds tells whether a word of the schema at a path says what every value of the
+// leaf is: its own type, the values that it, or its items, can have.
+func (l *Leaf) Bounds(word, path string) bool {
+	return path == l.Path || word != "type" && path == l.Path+".items"
+}
+
 // Add takes a string of the schema that the leaf is about, by the word of JSON
-// Schema that it belongs to. What is said twice (items, anyOf) is read one after
-// the other.
+// Schema that it belongs to. Of types and values only those that Bounds are for it.
 func (l *Leaf) Add(word, text string) {
-	join := func(p *string) {
-		if len(*p) > longestText {
-			return
-		}
-		if *p != "" {
-			text = *p + ". " + text
-		}
-		*p = text
-	}
 	switch word {
 	case "title":
-		join(&l.Title)
+		l.Titles = append(l.Titles, text)
 	case "description", "$comment":
-		join(&l.Description)
+		l.Descriptions = append(l.Descriptions, text)
 	case "format", "contentMediaType":
-		l.Format = text
+		l.Formats = append(l.Formats, text)
 	case "pattern":
-		l.Pattern = text
+		l.Patterns = append(l.Patterns, text)
 	case "type":
-		l.Type = text
+		l.Types = append(l.Types, text)
 	case "enum", "const":
 		if l.Enum = true; len(l.Values) < MaxValues {
 			l.Values = append(l.Values, text)
 		}
 	}
+}
+
+// flag tells whether the leaf is true or false, and so carries nothing.
+func (l *Leaf) flag() bool {
+	for _, t := range l.Types {
+		if t != "boolean" && t != "null" {
+			return false
+		}
+	}
+	return len(l.Types) > 0
 }

@@ -16,7 +16,7 @@ func overreaches(t *Tool, o *Origin) (out []Finding) {
 	budget := maxPatterns
 	for i := range t.Leaves {
 		l := &t.Leaves[i]
-		if l.Type == "boolean" || l.Named && said[l.Name] {
+		if l.flag() || l.Named && said[l.Name] {
 			continue
 		}
 		c := asked(l, &budget)
@@ -73,11 +73,13 @@ func (c *class) unfounded(t *Tool, l *Leaf, p, server *purpose, known bool) (abo
 // tool speaks to: none that has another's name, and not several. A tool that is
 // about nothing known may name its service anywhere in its description.
 func ownKey(t *Tool, l *Leaf, about bool) bool {
-	if l.Pattern != "" && takes(l.Pattern) == byClass[AccessToken] { // the form of a well-known service's
-		return false
+	for _, p := range l.Patterns {
+		if takes(p) == byClass[AccessToken] { // the form of a well-known service's
+			return false
+		}
 	}
 	var said map[string]bool
-	for _, w := range append(wordsOf(l.Name), wordsOf(l.Description)...) {
+	for _, w := range append(wordsOf(l.Name), wordsOf(strings.Join(l.Descriptions, " "))...) {
 		if !others[w] {
 			continue
 		}

@@ -1,11 +1,14 @@
 package declared
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // Bounds of patterns that are tried: how many of one tool, and their bytes.
 const (
 	maxPatterns     = 32
-	maxPatternBytes = 256
+	maxPatternBytes = 200
 )
 
 // probes are values of classes whose form is their own. A pattern that takes all of
@@ -47,7 +50,7 @@ func askedByPattern(pattern string, budget *int) *class {
 
 // takes does the same. Go's expressions take time linear in pattern and value.
 func takes(pattern string) *class {
-	if len(pattern) > maxPatternBytes {
+	if len(pattern) > maxPatternBytes || manyTimes(pattern) {
 		return nil
 	}
 	re, err := regexp.Compile(pattern)
@@ -66,6 +69,20 @@ func takes(pattern string) *class {
 		return byClass[p.class]
 	}
 	return nil
+}
+
+// manyTimes tells whether a pattern repeats something a hundred times or more, which
+// costs as much.
+func manyTimes(pattern string) bool {
+	n := 0
+	for i := range len(pattern) {
+		if c := pattern[i]; c < '0' || c > '9' {
+			n = 0
+		} else if n++; n > 2 && strings.LastIndexByte(pattern[:i], '{') > strings.LastIndexByte(pattern[:i], '}') {
+			return true
+		}
+	}
+	return false
 }
 
 func takesAll(re *regexp.Regexp, values []string) bool {

@@ -52,7 +52,7 @@ func headOf(text string) []string {
 	text = firstSentence(text)
 	words := wordsOf(text)
 	for i, w := range words {
-		if i > 0 && turns[w] {
+		if turns[w] && (i > 0 || wants[w]) && !(w == "with" && i > 0 && helps[words[i-1]]) {
 			return words[:i]
 		}
 	}
@@ -80,6 +80,13 @@ func firstSentence(text string) string {
 // turns are words behind which a sentence says no more what a tool is for.
 var turns = wordSet(`using with requires require requiring need needs needing given provided provide providing once after before if when because
 	based verifying verified by unless upon supply supplied supplying include includes including collect collects collecting pass passing plus`)
+
+// wants are those of them that begin a sentence about what has to be given, helps the
+// verbs that "with" belongs to.
+var (
+	wants = wordSet("require need provide supply collect")
+	helps = wordSet("help work deal assist interact cope connect communicate")
+)
 
 // generic are words that say nothing of a purpose where they stand in a sentence.
 var generic = wordSet(`user account client service app application server request file api data key code system project page local host
