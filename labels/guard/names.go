@@ -27,16 +27,41 @@ const (
 // squash appends the form of a name in which two names that a lenient server takes for
 // one are equal: what it looks like in lower case, letters and digits alone.
 func squash(b []byte, name string) []byte {
-	b = lookalike.Fold(b, name)
-	n := 0
-	for _, c := range b {
-		if c >= 0x80 || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' {
-			b[n] = c
-			n++
+	start := len(b)
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		if c >= 0x80 {
+			return squashMore(b[:start], name)
+		}
+		if l := plain[c]; l != 0 {
+			b = append(b, l)
 		}
 	}
-	return b[:n]
+	return b
 }
+
+// squashMore is squash of names beyond ASCII.
+func squashMore(b []byte, name string) []byte {
+	for _, c := range lookalike.Fold(nil, name) {
+		if c >= 0x80 || plain[c] != 0 {
+			b = append(b, c)
+		}
+	}
+	return b
+}
+
+// plain is what is left of a character of ASCII; 0: nothing.
+var plain = func() (t [0x80]byte) {
+	for c := range t {
+		switch {
+		case 'A' <= c && c <= 'Z':
+			t[c] = byte(c) + 'a' - 'A'
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+			t[c] = byte(c)
+		}
+	}
+	return t
+}()
 
 // kinds are names, squashed, that say what they hold.
 var kinds = table(map[kind]string{

@@ -17,6 +17,9 @@ const (
 // server that folds case or takes encoded names, a tool that splits lists.
 func (r *Rule) maybe(text string) string {
 	var buf, control [256]byte
+	if name, ok := plainName(buf[:0], text); ok {
+		return r.named(name)
+	}
 	s := lookalike.Fold(buf[:0], text)
 	for range maxDecodings {
 		if why := r.list(s); why != "" {
@@ -33,6 +36,29 @@ func (r *Rule) maybe(text string) string {
 		s = lookalike.Fold(nil, string(unescape(s)))
 	}
 	return WhyEncoded
+}
+
+// plainName appends the folded form of a text that is one name and that nobody reads
+// in another way: the common case.
+func plainName(b []byte, text string) ([]byte, bool) {
+	last := byte('/')
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+		case 'A' <= c && c <= 'Z':
+			c += 'a' - 'A'
+		case (c == '-' || c == '_') && i > 0:
+		case (c == '/' || c == '.') && last != '/' && last != '.':
+		default:
+			return nil, false
+		}
+		b, last = append(b, c), c
+	}
+	if last == '/' || last == '.' || len(text) > 128 || bytes.HasSuffix(b, []byte(".git")) || bytes.HasSuffix(b, []byte(".lock")) {
+		return nil, false
+	}
+	return b, true
 }
 
 // without appends s without control characters: some readers drop them.
@@ -152,6 +178,11 @@ func (r *Rule) destination(dst []byte, globs *int) string {
 			}
 		}
 	}
+	return r.named(name)
+}
+
+// named judges a folded name, with each prefix taken off that says where it lies.
+func (r *Rule) named(name []byte) string {
 	at := anySpace
 	for {
 		if r.branches && headLike(name) {

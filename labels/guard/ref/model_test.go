@@ -148,6 +148,17 @@ func TestModel(t *testing.T) {
 	}
 }
 
+// TestListsOfOne: a name that is judged at once is judged as one of a list.
+func TestListsOfOne(t *testing.T) {
+	p, _ := rules(t)
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 30_000 {
+		if s := spell(rng); p.Check(s) != p.Check(","+s) {
+			t.Fatalf("%q: %q, in a list %q", s, p.Check(s), p.Check(","+s))
+		}
+	}
+}
+
 func FuzzSpec(f *testing.F) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 50 {
