@@ -95,6 +95,9 @@ func fault(issues *cel.Issues) error {
 	if len(text) > 160 {
 		text = strings.ToValidUTF8(text[:160], "") + "…"
 	}
+	if e.Location.Line() < 1 { // of the whole
+		return fmt.Errorf("%w: %s", errCondition, text)
+	}
 	return fmt.Errorf("%w: line %d, column %d: %s", errCondition, e.Location.Line(), e.Location.Column()+1, text)
 }
 

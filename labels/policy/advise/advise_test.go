@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/labels/policy/advise"
 )
@@ -162,7 +163,7 @@ func ExampleTest() {
 	if err != nil {
 		panic(err)
 	}
-	for _, r := range advise.Test(policy.Of(rules), cases) {
+	for _, r := range advise.Test(policy.Of(rules), cases.Cases) {
 		fmt.Println(r.Case.Name, r.OK, r.Decision.Verb())
 	}
 	// Output:
@@ -170,8 +171,32 @@ func ExampleTest() {
 	// code true deny
 }
 
-// TestCases: what a case says of a call reaches the decision, and what it does not say
-// is at its best.
+// TestOrdinary: what a case does not say is ordinary, not at its best: a tool that no
+// one has named for a read is none, so what guards say of writes is tested too.
+func TestOrdinary(t *testing.T) {
+	f, err := advise.ReadCases([]byte(`policy: rules.yaml
+cases:
+  - {name: a branch, tool: commit, args: {branch: feat/x}, want: allow, rule: all}
+  - {name: main, tool: commit, args: {branch: main}, want: deny, reason: guard, at: /branch}
+  - {name: elsewhere, tool: commit, args: {branch: main}, want: deny, at: /other}
+  - {name: unfit, tool: commit, args: {branch: feat/x}, fit: unfit, want: deny, reason: unfit}
+`))
+	if err != nil || f.Policy != "rules.yaml" {
+		t.Fatal(f, err)
+	}
+	var ok []bool
+	for _, r := range advise.Test(policy.Of(load(t, "rules:\n  - {name: all, allow: [commit]}\n")), f.Cases) {
+		ok = append(ok, r.OK)
+		if r.Case.Facts.Tier != labels.Yellow || r.Case.Facts.Effect != labels.Unclassified || r.Case.Facts.Context != policy.Own {
+			t.Errorf("%+v", r.Case.Facts)
+		}
+	}
+	if !slices.Equal(ok, []bool{true, true, false, true}) {
+		t.Error(ok)
+	}
+}
+
+// TestCases: what a case says of a call reaches the decision.
 func TestCases(t *testing.T) {
 	p := policy.Of(load(t, `rules:
   - {name: ok, allow: [t]}
@@ -189,7 +214,7 @@ func TestCases(t *testing.T) {
 `))
 	for text, want := range map[string]string{
 		"": "ok", "agent: mallory": "agent", `origin: "https://x.example"`: "origin", "effect: read+write": "effect", "tier: yellow": "label", "standing: pinned": "label",
-		"content: suspect": "label", "context: untrusted": "context", "way: http": "way", `at: "2026-01-01T03:00:00Z"`: "time", "calls: 5": "rate", "calls: 4": "ok", "new: [to]": "fresh",
+		"content: suspect": "label", "context: untrusted": "context", "way: http": "way", `time: "2026-01-01T03:00:00Z"`: "time", "calls: 5": "rate", "calls: 4": "ok", "new: [to]": "fresh",
 		"args: {n: 9007199254740993}": "args", "args: {n: 9007199254740992}": "ok", "method: prompts/get": "method", "profile: watch": "profile:watch", "new: [to], alone: true": "fresh",
 	} {
 		verb := "deny"
@@ -201,20 +226,26 @@ func TestCases(t *testing.T) {
 				verb = "deny"
 			}
 		}
-		if text != "" {
-			text = ", " + text
+		best := ""
+		for _, m := range []string{"effect: read", "tier: green", "standing: attested", "context: clean"} {
+			if name, _, _ := strings.Cut(m, ":"); !strings.Contains(text, name+":") {
+				best += ", " + m
+			}
+		}
+		if text = best + ", " + text; text == best+", " {
+			text = best
 		}
 		cases, err := advise.ReadCases([]byte("\xef\xbb\xbfcases:\r\n  - {name: c, tool: t, want: " + verb + ", rule: \"" + want + "\"" + text + "}\r\n"))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if r := advise.Test(p, cases)[0]; !r.OK {
+		if r := advise.Test(p, cases.Cases)[0]; !r.OK {
 			t.Errorf("%s: %v by %s", text, r.Decision.Verb(), r.Decision.Rule())
 		}
 	}
 	for _, text := range []string{"", "cases: []", "cases: [{}]", "cases: [{name: a, tool: t}]", "cases: [{name: a, tool: t, want: maybe}]", "cases: [{name: a, want: deny}]", "cases: [{tool: t, want: deny}]",
-		"cases: [{name: a, tool: t, want: deny, tier: blue}]", "cases: [{name: a, tool: t, want: deny, calls: many}]", "cases: [{name: a, tool: t, want: deny, calls: -1}]", "cases: [{name: a, tool: t, want: deny, at: noon}]",
+		"cases: [{name: a, tool: t, want: deny, tier: blue}]", "cases: [{name: a, tool: t, want: deny, calls: many}]", "cases: [{name: a, tool: t, want: deny, calls: -1}]", "cases: [{name: a, tool: t, want: deny, time: noon}]",
 		"cases: [{name: a, tool: t, want: deny, profile: lax}]", "cases: [{name: a, tool: t, want: deny, reason: because}]", "cases: [{name: a, tool: t, want: deny, unknown: x}]", "cases: [{name: a, tool: t, want: deny, effect: fly}]",
 		"cases: [{name: a, tool: t, want: deny, context: dirty}]", "cases: &a [*a]", "cases:\n" + strings.Repeat("  - {name: a, tool: t, want: deny}\n", 10_001), strings.Repeat("#", 1<<20+1)} {
 		if c, err := advise.ReadCases([]byte(text)); !errors.Is(err, advise.ErrCases) || c != nil {
