@@ -43,8 +43,19 @@ func judgingOf(f *Facts) *judging {
 	return j
 }
 
+// guarded is the call as guards take it, with its arguments read once for all of them.
+func (j *judging) guarded() guard.Call {
+	if j.call.Index == nil && j.tree != nil {
+		j.call.Index = guard.Read(j.tree)
+	}
+	return j.call
+}
+
 // done gives the memory back.
 func (j *judging) done() {
+	if j.call.Index != nil {
+		j.call.Index.Release()
+	}
 	if j.ours && j.tree != nil {
 		j.tree.Release()
 	}
@@ -117,9 +128,9 @@ func (r *rule) matches(j *judging) (fires bool, alone []guard.Violation) {
 		return true, nil
 	}
 	if r.verb != Allow {
-		return j.tree == nil || r.set.May(j.call), nil
+		return j.tree == nil || r.set.May(j.guarded()), nil
 	}
-	alone = r.set.Check(j.call)
+	alone = r.set.Check(j.guarded())
 	return len(alone) == 0, alone
 }
 
@@ -129,7 +140,7 @@ func (r *rule) matches(j *judging) (fires bool, alone []guard.Violation) {
 func (r *rule) stands(j *judging) bool {
 	return r.steady() && r.speaks(j, true) &&
 		(r.when == nil || r.when.holds(&j.scope) == isTrue) &&
-		(r.set == nil || len(r.set.Check(j.call)) == 0)
+		(r.set == nil || len(r.set.Check(j.guarded())) == 0)
 }
 
 // steady tells whether the rule does not fire the more, the worse something is.
