@@ -24,14 +24,14 @@ func Protected() []string { return []string{"main", "master", "trunk", "producti
 // A Set is guards that were compiled once. It is immutable and may be shared. The
 // zero value, and nil, refuse every call.
 type Set struct {
-	made    bool
-	paths   *path.Rule
-	roots   bool // whether paths has any
-	refs    *ref.Rule
-	hosts   *host.Rule
-	content *content.Judge
-	keys    map[string]*toolKeys
-	args    []constraint
+	made     bool
+	paths    *path.Rule
+	climbing *path.Rule // of URIs
+	refs     *ref.Rule
+	hosts    *host.Rule
+	content  *content.Judge
+	keys     map[string]*toolKeys
+	args     []constraint
 }
 
 // toolKeys are the names that a file gives for one tool, squashed; a nil map: the
@@ -97,7 +97,9 @@ func (s *Set) setPaths(c *Config) (err error) {
 	if p.Within != nil && (len(p.Within) == 0 || len(p.Within) > maxPatterns) {
 		return fmt.Errorf("%w.paths.within: 1 to %d folders", ErrConfig, maxPatterns)
 	}
-	s.roots = len(p.Within) > 0
+	if s.climbing, err = path.New(path.Options{Climbing: true}); err != nil {
+		return fmt.Errorf("%w.paths: %w", ErrConfig, err)
+	}
 	if s.paths, err = path.New(path.Options{Within: texts(p.Within), Fold: p.Fold, Windows: p.Windows}); err != nil {
 		return fmt.Errorf("%w.paths.within: %w", ErrConfig, err)
 	}

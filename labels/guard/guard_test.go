@@ -279,7 +279,7 @@ func TestResources(t *testing.T) {
 	s := config(t, "")
 	for _, c := range []struct{ tool, uri, want string }{
 		{"file:///srv/{+path}", "file:///srv/a/b.txt", ""}, {"file:///srv/{+path}", "file:///srv/../etc/passwd", "path /uri"}, {"file:///srv/{+path}", "file:///srv/%2e%2e/etc", "path /uri"}, {"file:///srv/{+path}", "file:///srv/..%2fetc", "path /uri"},
-		{"file:///srv/{+path}", `file:///srv/..\\etc`, "path /uri"}, {"memo://{id}", "memo://x", ""}, {"http://localhost/{x}", "http://localhost/a", "host /uri"}, {"https://{host}/x", "https://h.example/x", ""}, {"http://localhost/a", "http://localhost/a", ""}, {"odd://a/../b", "odd://a/../b", ""},
+		{"file:///srv/{+path}", `file:///srv/..\\etc`, "path /uri"}, {"memo://{id}", "memo://x", ""}, {"notes://{x}", "notes://C:/../x", "path /uri"}, {"notes://{x}", "notes://a /../b", "path /uri"}, {"notes://{x}", "notes://$HOME/../x", "path /uri"}, {"notes://{x}", "notes://C:/x y", ""}, {"http://localhost/{x}", "http://localhost/a", "host /uri"}, {"https://{host}/x", "https://h.example/x", ""}, {"http://localhost/a", "http://localhost/a", ""}, {"odd://a/../b", "odd://a/../b", ""},
 	} {
 		cl := call(t, c.tool, `{"uri":"`+c.uri+`"}`)
 		cl.Method = "resources/read"

@@ -6,7 +6,6 @@ import (
 
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/args"
-	"github.com/pratique-dev/pratique/labels/guard/path"
 )
 
 // A Call is what guards judge.
@@ -242,15 +241,8 @@ func (w *walker) resource(root args.Value) {
 	if s := w.set.hosts; s != nil && isHTTP(text) {
 		w.refuse("host", uri, s.Check(text))
 	}
-	if _, rest, scheme := strings.Cut(text, ":"); scheme {
-		text = strings.TrimLeft(rest, "/")
-	}
-	if w.set.paths == nil {
-		return
-	}
-	switch why := w.set.paths.Check(text, nil); why {
-	case path.WhyParent, path.WhyPercent, path.WhyControl, path.WhyBackslash, path.WhyLookalike, path.WhyInvisible:
-		w.refuse("path", uri, why)
+	if w.set.paths != nil {
+		w.refuse("path", uri, w.set.climbing.Check(text, nil))
 	}
 }
 
