@@ -139,7 +139,7 @@ func (r *Rule) allowed(n name, p parts) string {
 		if !e.names(n) {
 			continue
 		}
-		if e.port == p.port || e.port == "*" || e.port == "" && ownPort(p) {
+		if e.port == "*" || e.port == "" && p.ownPort() || e.port != "" && (e.port == p.port || p.port == "" && e.port == p.standard()) {
 			return ""
 		}
 		port = true
@@ -155,16 +155,19 @@ func (r *Rule) allowed(n name, p parts) string {
 
 // ownPort tells whether a port is the scheme's own; without a scheme that of http or
 // https.
-func ownPort(p parts) bool {
-	switch p.port {
-	case "":
-		return true
-	case "443":
-		return p.scheme == "" || equalFold(p.scheme, "https") || equalFold(p.scheme, "wss")
-	case "80":
-		return p.scheme == "" || equalFold(p.scheme, "http") || equalFold(p.scheme, "ws")
-	case "22":
-		return equalFold(p.scheme, "ssh")
+func (p parts) ownPort() bool {
+	return p.port == "" || p.port == p.standard() || p.scheme == "" && (p.port == "443" || p.port == "80")
+}
+
+// standard is the port of a scheme where none is given.
+func (p parts) standard() string {
+	switch {
+	case equalFold(p.scheme, "https"), equalFold(p.scheme, "wss"):
+		return "443"
+	case equalFold(p.scheme, "http"), equalFold(p.scheme, "ws"):
+		return "80"
+	case equalFold(p.scheme, "ssh"):
+		return "22"
 	}
-	return false
+	return ""
 }

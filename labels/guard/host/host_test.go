@@ -140,6 +140,8 @@ func TestAllow(t *testing.T) {
 		{[]string{"b\u00fccher.example", "*.xn--80ak6aa92e.com", "\u0430\u0440\u0440\u04cf\u0435.com"},
 			[]string{"https://xn--bcher-kva.example", "https://b\u00fccher.example/", "https://XN--BCHER-KVA.example", "https://a.xn--80ak6aa92e.com", "https://xn--80ak6aa92e.com"},
 			map[string]string{"https://bucher.example": host.WhyOther, "https://apple.com": host.WhyOther, "https://ex\u0430mple.com": host.WhyLookalike, "https://B\u00fccher.example": host.WhyIDN}},
+		{[]string{"example.com:443", "a.test:22"}, []string{"https://example.com/", "wss://example.com", "https://example.com:443", "example.com:443", "ssh://git@a.test/x", "git@a.test:x"},
+			map[string]string{"http://example.com/": host.WhyOtherPort, "example.com": host.WhyOtherPort, "https://example.com:8443": host.WhyOtherPort, "https://a.test": host.WhyOtherPort}},
 		{[]string{"10.0.0.5"}, []string{"10.0.0.5"}, map[string]string{"10.0.0.6": host.WhyOther}},
 	} {
 		r := rule(t, host.Options{Allow: c.allow})

@@ -13,7 +13,7 @@ const maxStarts = 8
 // followed.
 func (r *Rule) nested(rest string, depth int) string {
 	i := strings.IndexAny(rest, "?#")
-	if i < 0 || strings.IndexAny(rest[i:], `%/\:`) < 0 {
+	if i < 0 || !strings.ContainsAny(rest[i:], `%/\:`) {
 		return ""
 	}
 	for rest = rest[i+1:]; rest != ""; {
@@ -34,7 +34,7 @@ func (r *Rule) nested(rest string, depth int) string {
 // parameter: at its beginning, or behind a sign that some take for the end of a name
 // or of the parameter before.
 func (r *Rule) piece(piece string, depth int) bool {
-	for starts := 0; strings.IndexAny(piece, `%/\:`) >= 0; starts++ {
+	for starts := 0; strings.ContainsAny(piece, `%/\:`); starts++ {
 		if starts == maxStarts || r.leads(piece, depth) {
 			return true
 		}

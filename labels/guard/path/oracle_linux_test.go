@@ -6,6 +6,7 @@ import (
 	"os"
 	stdpath "path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -141,10 +142,9 @@ var steps = map[string]func(string) string{
 	"lenient percent": func(s string) string {
 		var b strings.Builder
 		for i := 0; i < len(s); i++ {
-			var c byte
 			if s[i] == '%' && i+2 < len(s) {
-				if _, err := fmt.Sscanf(s[i+1:i+3], "%02x", &c); err == nil {
-					b.WriteByte(c)
+				if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+					b.WriteByte(byte(c))
 					i += 2
 					continue
 				}

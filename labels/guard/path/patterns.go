@@ -44,7 +44,7 @@ func bracedDots(seg string) bool {
 // matchesParent tells whether a segment is a pattern that shells match with "..". A
 // dot at the beginning of a name has to be named: a star there does not match it.
 func matchesParent(seg string) bool {
-	if seg == "" || strings.IndexAny(seg, "*?[") < 0 || seg[0] == '*' || seg[0] == '?' {
+	if seg == "" || !strings.ContainsAny(seg, "*?[") || seg[0] == '*' || seg[0] == '?' {
 		return false
 	}
 	single, star := 0, false
