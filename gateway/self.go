@@ -130,7 +130,8 @@ func (w *lookout) inside(i int) (end int, found bool) {
 	pair := pairing{g: w.s.g}
 	end = marks.Parts(w.b, i, func(name []byte, at int) int {
 		if name != nil {
-			if n := w.string(at-len(name), name, false); strings.ContainsAny(n, `/\~:%`) && w.s.text(n, w.layer) {
+			n := w.string(cap(w.b)-cap(name), name) // where the name is in b
+			if classes(n)&(slash|colon|percent) != 0 && w.s.text(n, w.layer) {
 				found = true
 				return -1
 			}
@@ -145,7 +146,7 @@ func (w *lookout) inside(i int) (end int, found bool) {
 		marks.Parts(w.b, i, func(_ []byte, at int) int {
 			next := marks.Value(w.b, at)
 			if c := w.b[at]; c == '"' {
-				pair.host(w.string(at, w.b[at:next], true))
+				pair.host(w.string(at, w.b[at:next]))
 			} else if c == '-' || c >= '0' && c <= '9' {
 				pair.host(w.text[at:next])
 			}
@@ -159,9 +160,9 @@ func (w *lookout) inside(i int) (end int, found bool) {
 	return end, found
 }
 
-// string is what stands in quotes, which begin at i if exact is set.
-func (w *lookout) string(i int, quoted []byte, exact bool) string {
-	if exact && bytes.IndexByte(quoted, '\\') < 0 && len(quoted) > 1 {
+// string is what stands in the quotes that begin at i.
+func (w *lookout) string(i int, quoted []byte) string {
+	if bytes.IndexByte(quoted, '\\') < 0 && len(quoted) > 1 {
 		return w.text[i+1 : i+len(quoted)-1]
 	}
 	return string(marks.Text(quoted))
@@ -172,7 +173,7 @@ func (w *lookout) member(i int, pair *pairing) (end int, found bool) {
 	switch c := w.b[i]; {
 	case c == '"':
 		end = marks.String(w.b, i)
-		v := w.string(i, w.b[i:end], true)
+		v := w.string(i, w.b[i:end])
 		pair.port(v)
 		return end, w.s.text(v, w.layer)
 	case c == '{', c == '[':
@@ -185,34 +186,70 @@ func (w *lookout) member(i int, pair *pairing) (end int, found bool) {
 	return max(marks.Scalar(w.b, i), i+1), false
 }
 
+// What is in a text, as far as it matters here.
+const (
+	slash   = 1 << iota // of either kind, or a tilde: without, a text is a bare word
+	colon               //
+	percent             //
+	back                // a backslash
+	high                // something outside of ASCII
+)
+
+var classOf = func() (t [256]uint8) {
+	for c, class := range map[byte]uint8{'/': slash, '\\': slash | back, '~': slash, ':': colon, '%': percent} {
+		t[c] = class
+	}
+	for c := 0x80; c < len(t); c++ {
+		t[c] = high
+	}
+	return t
+}()
+
+// classes is what is in a text.
+func classes(v string) (c uint8) {
+	for i := range len(v) {
+		c |= classOf[v[i]]
+	}
+	return c
+}
+
 // text looks at one text in all its readings.
 func (s *sweep) text(v string, layer int) bool {
 	if s == nil || len(v) < 2 || s.before(v, layer) {
 		return false
 	}
-	if s.plain(v) {
+	c := classes(v)
+	if c&colon != 0 && s.g.namesListener(v) || (c&slash != 0 || s.bare()) && s.namesFolder(v) {
 		return true
 	}
 	if layer >= maxLayers {
 		return false
 	}
-	for _, f := range unwrappers {
-		if w, changed := f(v); changed && s.text(w, layer+1) {
+	if c&(percent|high|back) != 0 && s.unwrapped(v, layer, c) {
+		return true
+	}
+	for v[0] == ' ' || v[0] == '\t' || v[0] == '\r' || v[0] == '\n' {
+		if v = v[1:]; v == "" {
+			return false
+		}
+	}
+	return (v[0] == '{' || v[0] == '[' || v[0] == '"') && jsontext.Value(v).IsValid() && s.walk(v, []byte(v), layer+1)
+}
+
+// unwrapped looks at a text with each encoding undone that it may have.
+func (s *sweep) unwrapped(v string, layer int, c uint8) bool {
+	for _, u := range [...]struct {
+		class uint8
+		undo  func(string) (string, bool)
+	}{{percent, unescapePercent}, {high, compatible}, {back, unescapeSlashes}} {
+		if c&u.class == 0 {
+			continue
+		}
+		if w, changed := u.undo(v); changed && s.text(w, layer+1) {
 			return true
 		}
 	}
-	if t := strings.TrimLeft(v, " \t\r\n"); t != "" && (t[0] == '{' || t[0] == '[' || t[0] == '"') && jsontext.Value(t).IsValid() {
-		return s.walk(t, []byte(t), layer+1)
-	}
 	return false
-}
-
-// unwrappers undo an encoding each; the second result tells whether there was one.
-var unwrappers = [...]func(string) (string, bool){unescapePercent, compatible, unescapeSlashes}
-
-// plain looks at one text as it stands.
-func (s *sweep) plain(v string) bool {
-	return s.g.namesListener(v) || s.namesFolder(v)
 }
 
 // unescapePercent undoes percent escapes, those that are whole.

@@ -58,6 +58,10 @@ func (g *guard) addFolder(p string) {
 
 func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
+// bare tells whether a bare word can be a path: a link to our folder, or the rest of
+// the way.
+func (s *sweep) bare() bool { return s.second || s.g.stat != nil && s.g.root != "" }
+
 // namesFolder tells whether a text has a path to a folder of ours in it.
 func (s *sweep) namesFolder(v string) bool {
 	g := s.g
@@ -113,8 +117,7 @@ func (s *sweep) around(v, base string) bool {
 // it: they may have spaces.
 func (s *sweep) whole(v string) bool {
 	if strings.IndexByte(v, '/') < 0 && strings.IndexByte(v, '\\') < 0 && strings.IndexByte(v, '~') < 0 && strings.IndexByte(v, '.') < 0 {
-		// A bare word can still be a link to our folder.
-		return (s.second || s.g.stat != nil && s.g.root != "") && len(v) <= 255 && s.path(v, &s.values)
+		return s.bare() && len(v) <= 255 && s.path(v, &s.values)
 	}
 	if s.path(v, &s.values) {
 		return true
@@ -255,8 +258,10 @@ func (s *sweep) below(w string) bool {
 // absolute is what a word says as an absolute path, not cleaned: "a/link/.." is
 // another place than "a" where link is one.
 func (g *guard) absolute(w string) (string, bool) {
-	w = slashed(strings.TrimSpace(w))
-	for _, scheme := range []string{"file:", "FILE:", "File:"} {
+	if w = slashed(strings.TrimSpace(w)); w == "" {
+		return "", false
+	}
+	for _, scheme := range schemes(w[0]) {
 		if rest, ok := strings.CutPrefix(w, scheme); ok {
 			w = rest
 			if host, ok := strings.CutPrefix(rest, "//"); ok {
@@ -268,7 +273,7 @@ func (g *guard) absolute(w string) (string, bool) {
 			}
 		}
 	}
-	for _, h := range []string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "$env:USERPROFILE"} {
+	for _, h := range homes(w) {
 		if rest, ok := strings.CutPrefix(w, h); ok && (rest == "" || rest[0] == '/') && g.home != "" {
 			w = g.home + rest
 		}
@@ -288,6 +293,26 @@ func (g *guard) absolute(w string) (string, bool) {
 	}
 	return "", false
 }
+
+// schemes are what URLs of files begin with, by their first letter.
+func schemes(first byte) []string {
+	if first|0x20 != 'f' {
+		return nil
+	}
+	return fileSchemes
+}
+
+var fileSchemes = []string{"file:", "FILE:", "File:"}
+
+// homes are what a text may begin with that stands for the home folder.
+func homes(w string) []string {
+	if w == "" || w[0] != '~' && w[0] != '$' && w[0] != '%' {
+		return nil
+	}
+	return homeWords
+}
+
+var homeWords = []string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "$env:USERPROFILE"}
 
 // within tells whether the clean path p is f or inside of it, element by
 // element: trailing dots and blanks do not count, and an element with wildcards
