@@ -81,6 +81,9 @@ func (c *call) effectsSeen(act func(s *saidEffects, tools []effectsTool, names m
 	if err != nil {
 		return nil, err
 	}
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
 	said, err := c.effects(cfg.Effects)
 	if err != nil {
 		return nil, err

