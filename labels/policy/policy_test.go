@@ -539,6 +539,9 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte("default: deny\r\nrules:\r\n  - name: b\r\n    methods: [prompts/get]\r\n    never: [\"*\"]\r\n"))
 	f.Add([]byte("rules:\n  - {name: a, allow: &n [x]}\n  - {name: b, allow: *n}\n"))
 	f.Add([]byte("? [rules]\n: {"))
+	f.Add([]byte(everything))
+	f.Add([]byte("shadow: true\nrules:\n  - name: a\n    ask: [x]\n    when: |\n      args.a[\"b\"].all(x, x > 0.1) || counts.hour >= 3 && \"to\" in counts.new\n"))
+	f.Add([]byte(`{"rules":[{"name":"a","never":["x"],"when":"args.a.matches(\"^a+$\") && args.n == 9007199254740993\n|| !(refers(args.b, [\"main\"]))"}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, err := policy.Load(text)
 		if (r == nil) == (err == nil) {
