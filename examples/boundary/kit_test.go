@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/examples/hostile/stage"
 	"github.com/pratique-dev/pratique/internal/mcptest"
@@ -55,7 +57,7 @@ var intents = map[string]string{
 	"longer":   "task: keep notes\nexpires: \"2030-01-01T00:00:00Z\"\ntools: [note, plan]\n",
 	"looser":   "task: keep notes\nexpires: 1h\ntools: [note, plan]\nrules:\n- {name: all, allow: [\"*\"]}\n",
 	"narrower": "task: keep notes\nexpires: 1h\ntools: [note]\n",
-	"short":    "task: keep notes\nexpires: 8s\ntools: [note, plan]\n",
+	"short":    "task: keep notes\nexpires: 12s\ntools: [note, plan]\n",
 }
 
 func newWorld(t *testing.T, w stage.Way, o stage.Options) *world {
@@ -209,6 +211,30 @@ func (w *world) recorded() {
 		if got[agent] != n {
 			w.t.Errorf("%d refusals of %s are on record, %d there were", got[agent], agent, n)
 		}
+	}
+}
+
+// replayed wants every decision on calls of an agent to be the same when it is made
+// again from the record.
+func (k *worker) replayed() {
+	k.t.Helper()
+	n := 0
+	for _, e := range k.Entries() {
+		if e.Type != registry.EntryDecision || e.Agent != k.id || e.Fit == "" || n >= 6 { // each costs a process
+			continue
+		}
+		out, errs, code := k.Run("replay", "--data", k.Data, "--json", e.Call)
+		var r struct {
+			Same   bool `json:"same"`
+			Cannot bool `json:"cannot_replay"`
+		}
+		if err := json.Unmarshal([]byte(out), &r, json.RejectUnknownMembers(false)); err != nil || code != 0 || !r.Same || r.Cannot {
+			k.t.Errorf("replay of %s %s (%s): %d: %s%s", e.Name, e.Call, e.Reason, code, out, errs)
+		}
+		n++
+	}
+	if n == 0 {
+		k.t.Error("nothing to replay")
 	}
 }
 

@@ -52,6 +52,7 @@ func TestExpired(t *testing.T) {
 	}
 	k.step("read") // another's goes on
 	k.check("another's")
+	short.replayed()
 	for _, i := range w.shown() {
 		if want := map[bool]string{true: "expired", false: "bound"}[i.Agent == short.id]; i.State != want {
 			t.Errorf("%+v, want %s", i, want)
@@ -91,6 +92,7 @@ func TestNarrowed(t *testing.T) {
 	if len(sealed) != 2 || sealed[1].Was != sealed[0].Intent || len(decided) != 4 {
 		t.Fatalf("%+v\n%+v", sealed, decided)
 	}
+	k.replayed()
 	for _, e := range decided {
 		if e.Intent != sealed[1].Intent {
 			t.Errorf("a decision names another intent: %+v", e)
@@ -130,6 +132,29 @@ func TestVersions(t *testing.T) {
 		t.Errorf("what did not change: %s", m.Raw)
 	}
 	k.seal("sealed", refused) // the new version is something else
+}
+
+// TestInitializeAgain: a second handshake, in the session or beside it, sheds nothing
+// (case O-25, n6), and a wider intent after the first call is refused (case O-08, d).
+func TestInitializeAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, stage.HTTPHTTP, stage.Options{})
+	k := w.hire(t, "worker", "personal")
+	k.step("seal")
+	k.step("call")
+	k.step("widen")
+	a := k.talk()
+	a.Request("initialize", `{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"0"}}`)
+	k.check("after a second initialize")
+	session := a.Session()
+	b := mcptest.DialHTTP(t, legacy, k.url)
+	b.SetSession(session)
+	b.Hello()
+	k.check("after an initialize in its session by another connection")
+	k.leave()
+	k.check("with a fresh one")
+	k.step("widen")
+	w.recorded()
 }
 
 // TestUnseen: of a server that was never seen nothing can be named; the refusal says
