@@ -23,7 +23,7 @@ var ErrPattern = errors.New("ref: not a pattern of refs")
 // MaxText is how many bytes of a text are judged; what is longer is refused.
 const MaxText = 16 << 10
 
-// What is said of a destination that is refused. None repeats it.
+// What is said of a destination that is refused, a closed set. None repeats it.
 const (
 	WhyNoRule    = "No patterns of refs were read; no destination can be judged."
 	WhyProtected = "The destination is a protected ref, or can be taken for one."
@@ -35,11 +35,6 @@ const (
 	WhyLong      = "The text is longer than is judged."
 	WhyOther     = "The destination is not surely one of the refs that are allowed."
 )
-
-// Reasons lists them.
-func Reasons() []string {
-	return []string{WhyNoRule, WhyProtected, WhyHead, WhyUnseen, WhyPattern, WhyOption, WhyEncoded, WhyLong, WhyOther}
-}
 
 // A Rule judges destinations. It is immutable and may be shared. The zero value, and
 // nil, refuse every text.
@@ -124,7 +119,7 @@ func spaceOf(text string) (string, space) {
 }
 
 // Check is why the rule refuses a text that names destinations, a sentence of a
-// closed set (see Reasons); empty: it passes.
+// closed set; empty: it passes.
 func (r *Rule) Check(text string) (why string) {
 	switch {
 	case r == nil || len(r.patterns) == 0:
