@@ -36,7 +36,7 @@ func TestSealed(t *testing.T) {
 			if got := names(d); got != sorted(named) {
 				t.Errorf("listed: %s", got)
 			}
-			rest := others(all, named)
+			rest := d.Others(all, mostWant)
 			if n := d.Unheard(rest); n != 256 || len(rest) != 256 || len(d.Heard()) != 0 || w.Requests() != 0 {
 				t.Errorf("%d of %d other tools refused; the server heard %q, GitLab had %d requests", n, len(rest), d.Heard(), w.Requests())
 			}

@@ -65,17 +65,8 @@ func vectors(t testing.TB, file string) []unattended.Vector {
 	return list
 }
 
-// others are calls of all tools of a server but the named ones, with what most of them
-// want.
-func others(d *unattended.Desk, named string) (list []unattended.Vector) {
-	for _, x := range d.Tools {
-		if !strings.Contains(" "+named+" ", " "+x.Name+" ") {
-			list = append(list, unattended.Vector{Name: x.Name, Tool: x.Name,
-				Args: []byte(`{"project_id":"7","group_id":"fleet","branch_name":"feat/x","url":"https://drift.example/in"}`)})
-		}
-	}
-	return list
-}
+// mostWant is what most tools want.
+const mostWant = `{"project_id":"7","group_id":"fleet","branch_name":"feat/x","url":"https://drift.example/in"}`
 
 // names are the tools that are listed, sorted.
 func names(d *unattended.Desk) string {

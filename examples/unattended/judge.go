@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pratique-dev/pratique/examples/gitlab/crew"
 	"github.com/pratique-dev/pratique/registry"
 )
 
@@ -124,6 +125,17 @@ func (d *Desk) reason(v Vector, e registry.Entry) {
 	if e.Verb != "deny" || e.Invoked != "no" || !slices.Contains(words(v.Reason), e.Reason) || v.Guard != "" && !slices.Contains(words(v.Guard), e.Guard) {
 		d.t.Errorf("%s is refused by another layer: %s %s, guard %q at %q; want %s, guard %q", v.Name, e.Verb, e.Reason, e.Guard, e.Paths, v.Reason, v.Guard)
 	}
+}
+
+// Others are calls of all tools of a server that the desk does not list, with the same
+// arguments.
+func (d *Desk) Others(all *Desk, args string) (list []Vector) {
+	for _, x := range all.Tools {
+		if !slices.ContainsFunc(d.Tools, func(t crew.Tool) bool { return t.Name == x.Name }) {
+			list = append(list, Vector{Name: x.Name, Tool: x.Name, Args: []byte(args)})
+		}
+	}
+	return list
 }
 
 // Unheard wants every one of the calls to be refused, and that neither the server nor

@@ -89,6 +89,12 @@ func TestSealed(t *testing.T) {
 }
 
 func (s set) hold(t *testing.T, d *unattended.Desk) {
+	server, w := s.serve(t)
+	all := unattended.Sit(t, server, w)
+	if rest := d.Others(all, `{}`); d.Unheard(rest) != s.tools-s.named || len(d.Heard()) != 0 {
+		t.Errorf("of %d other tools the server heard %q", len(rest), d.Heard())
+	}
+	all.Leave()
 	if len(d.Tools) != s.named {
 		t.Errorf("%d tools are listed, want %d", len(d.Tools), s.named)
 	}
