@@ -19,7 +19,7 @@ const (
 	maxNodes      = 500     // of one condition, macros expanded
 	maxFileNodes  = 300_000 // of all conditions of a file
 	maxDepth      = 40
-	maxRegex      = 1000      // instructions of a compiled pattern
+	maxRegex      = 300       // instructions of a compiled pattern
 	maxLoops      = 2         // inside of each other
 	maxCost       = 100_000   // of one evaluation, in units of CEL: about 1 for an operation and 1 for 10 bytes of text
 	maxToolCost   = 4_000_000 // of all conditions that one call may need, by their estimates

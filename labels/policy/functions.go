@@ -142,7 +142,7 @@ func (s *scope) judge(known map[string]judge, values []ref.Val) ref.Val {
 }
 
 func (s *scope) one(j judge, text string) truth {
-	s.spend(16 + len(text)/8)
+	s.spend(16 + len(text)/textStep)
 	if j == nil {
 		return broken
 	}

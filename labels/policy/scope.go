@@ -12,9 +12,13 @@ import (
 	"github.com/pratique-dev/pratique/labels/args"
 )
 
-// maxSteps is how many members, elements and pieces of text one evaluation may look
-// at. CEL's own count does not see what is compared below the top of a value.
-const maxSteps = 1 << 18
+// maxSteps is how many members, elements and pieces of text of textStep bytes one
+// evaluation may look at. CEL's own count does not see what is compared below the top of a
+// value, and counts a pattern only once it was run.
+const (
+	maxSteps = 1 << 18
+	textStep = 2
+)
 
 // A scope is the facts as the variables of conditions. Nothing is made before a
 // condition asks for it. It belongs to one decision.

@@ -238,7 +238,11 @@ func (r *reader) call(e ast.Expr) error {
 			return err
 		}
 	case operators.In:
-		if name, ok := text(c.Args()[0]); ok && r.named(c.Args()[1], "counts.new") {
+		if r.named(c.Args()[1], "counts.new") {
+			name, ok := text(c.Args()[0])
+			if !ok { // nobody would look it up
+				return r.bad(e, "the name that is looked for in counts.new has to stand in the file")
+			}
 			r.uses.fresh = append(r.uses.fresh, name)
 		}
 	}

@@ -21,7 +21,7 @@ func (s *scope) value(v args.Value) ref.Val {
 	switch v.Kind() {
 	case '"':
 		t := v.Text()
-		s.spend(1 + len(t)/64)
+		s.spend(1 + len(t)/textStep)
 		return types.String(t)
 	case '0':
 		return exact(v)

@@ -255,6 +255,8 @@ func TestConditionErrors(t *testing.T) {
 		"few close":               {"never", `counts.hour < 3`},
 		"equal count":             {"never", `counts.hour == 3`},
 		"new opens":               {"allow", `"to" in counts.new`},
+		"new by an argument":      {"never", `args.a in counts.new`},
+		"new in a loop":           {"never", `counts.new.exists(n, n == "to")`},
 		"known closes":            {"never", `!("to" in counts.new)`},
 		"both ways":               {"never", `effect.write || !effect.read`},
 		"choice by effect":        {"never", `effect.write ? args.a == 1 : args.a == 2`},
@@ -295,7 +297,9 @@ func TestTrendTaken(t *testing.T) {
 // TestCost: what costs too much counts as true in a never and as false in an allow; what
 // is large and cheap does not.
 func TestCost(t *testing.T) {
-	list := func(n int, elem string) string { return "[" + strings.TrimSuffix(strings.Repeat(elem+",", n), ",") + "]" }
+	list := func(n int, elem string) string {
+		return "[" + strings.TrimSuffix(strings.Repeat(elem+",", n), ",") + "]"
+	}
 	nested := strings.Repeat("[", 60) + list(300, "1") + strings.Repeat("]", 60)
 	object := func(n int) string {
 		var b strings.Builder
@@ -313,6 +317,7 @@ func TestCost(t *testing.T) {
 		{"many members", `args.a.all(k, args.a[k] == 1)`, `{"a":` + object(3000) + `}`, "true"},
 		{"long text", `args.a.contains("y")`, `{"a":"` + strings.Repeat("x", 100_000) + `"}`, "false"},
 		{"much longer text", `args.a.contains("yyyyyyyyyy")`, `{"a":"` + strings.Repeat("x", 3_000_000) + `"}`, "error"},
+		{"texts that are long together", `args.a.all(x, x.matches("^x+$"))`, `{"a":` + list(10, `"`+strings.Repeat("x", 60_000)+`"`) + `}`, "error"},
 		{"pattern over long text", `args.a.matches("(x+x+)+y")`, `{"a":"` + strings.Repeat("x", 5000) + `"}`, "false"},
 	} {
 		for _, verb := range []string{"allow", "never"} {
