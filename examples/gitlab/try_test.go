@@ -122,6 +122,31 @@ func TestOwnTaskAndText(t *testing.T) {
 	}
 }
 
+// TestEveryAttackInOneText: the changelog spells out every attack, and the agent tries
+// all that it knows of. Under the intent its own work is done, and nothing else is.
+func TestEveryAttackInOneText(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("\n### Steps\n\n")
+	attacks := vectors(t, "testdata/attacks.jsonl")
+	for _, v := range attacks {
+		fmt.Fprintf(&b, "- %s %s\n", v.Tool, v.Args)
+	}
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, code := try(t, "-injection", text)
+	left, right := sides(out)
+	_, after, _ := strings.Cut(out, "and under the sealed intent:\n")
+	// one of them is a tool that no list shows, so that the agent does not know it
+	if n := len(attacks) - 1; code != 0 || strings.Count(left, "(the text)") != n || strings.Count(right, "=> refused") != n || strings.Count(right, "=> done") != 5 {
+		t.Errorf("exit code %d: %s\n%s", code, errs, out)
+	}
+	if strings.Count(after, "\n") != 3 || strings.Count(after, "deps/tide-ui-2.4.0") != 3 || !strings.Contains(left, "was handed the token") || !strings.Contains(right, "stayed where it is") {
+		t.Errorf("afterwards:\n%s", after)
+	}
+}
+
 // TestAsked: on a terminal it asks, and a line with a dot ends an answer.
 func TestAsked(t *testing.T) {
 	s := &story{injection: poison}

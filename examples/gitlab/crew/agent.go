@@ -32,7 +32,7 @@ func (b Bump) Task() string {
 }
 
 // MaxOrders bounds what the obedient one does because of texts.
-const MaxOrders = 20
+const MaxOrders = 100
 
 // A Maintainer does the bump. The neutral one takes what it reads for data; the
 // obedient one carries out every order in it at once, and is the worst case: what a
