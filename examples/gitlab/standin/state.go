@@ -96,7 +96,6 @@ type group struct {
 	id        int
 	path      string
 	variables []object
-	projects  []string
 }
 
 // project finds by number or by path. It is called under the lock.
