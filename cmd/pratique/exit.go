@@ -17,6 +17,7 @@ import (
 	"github.com/pratique-dev/pratique/internal/durable"
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/labels/policy/advise"
 	"github.com/pratique-dev/pratique/quarantine/intent"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
@@ -121,7 +122,7 @@ var exitTable = []struct {
 		store.ErrPermission, registry.ErrStaleBase, baseline.ErrVerdict, baseline.ErrNotHeld, baseline.ErrCondemned,
 		holds.ErrCondemned, holds.ErrNotKept, errFault, errTerminal, intent.ErrMissing, intent.ErrNothing}},
 	{exitNotFound, []error{fs.ErrNotExist, keyring.ErrNotFound, keyring.ErrNoRing, store.ErrNotFound, registry.ErrNotFound, ledger.ErrNoCheckpoint, baseline.ErrMissing, holds.ErrMissing, runs.ErrEnded, runs.ErrNoResult}},
-	{exitUsage, []error{node.ErrConfig, policy.ErrRules, intent.ErrFile, upstream.ErrOptions, baseline.ErrCommand, client.ErrURL, client.ErrOptions, client.ErrBatch, credentials.ErrKeyID, credentials.ErrToolID, credentials.ErrAgentID,
+	{exitUsage, []error{node.ErrConfig, policy.ErrRules, advise.ErrCases, intent.ErrFile, upstream.ErrOptions, baseline.ErrCommand, client.ErrURL, client.ErrOptions, client.ErrBatch, credentials.ErrKeyID, credentials.ErrToolID, credentials.ErrAgentID,
 		credentials.ErrPrinID, credentials.ErrTokenID, credentials.ErrDigest, credentials.ErrAction}},
 	{exitRefused, []error{keyset.ErrStale, keyset.ErrRoot, labels.ErrStale, labels.ErrLowered, registry.ErrNotOwner, registry.ErrNotOperator, registry.ErrNotObserver, registry.ErrOwnTool}},
 	{exitBackend, []error{client.ErrUnreachable, client.ErrAnswer, client.ErrNoKeys, keyring.ErrDamaged, keyring.ErrRollback, keyring.ErrStale,

@@ -59,7 +59,7 @@ func run(ctx context.Context, e *env, args []string) int {
 // nouns are the commands in the order in which help shows them.
 func nouns() []noun {
 	return []noun{
-		guardNoun(), scanNoun(), upNoun(), surfaceNoun(), quarantineNoun(), effectsNoun(), principalsNoun(), toolsNoun(), labelsNoun(), topologyNoun(), agentsNoun(), intentNoun(), runsNoun(), keysNoun(),
+		guardNoun(), scanNoun(), upNoun(), surfaceNoun(), quarantineNoun(), effectsNoun(), principalsNoun(), toolsNoun(), labelsNoun(), topologyNoun(), agentsNoun(), policyNoun(), intentNoun(), runsNoun(), keysNoun(),
 		ledgerNoun(), replayNoun(), evalNoun(), backupNoun(), restoreNoun(), doctorNoun(), completionNoun(), versionNoun(),
 	}
 }

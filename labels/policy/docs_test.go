@@ -21,7 +21,7 @@ func TestGuide(t *testing.T) {
 	}
 	files, cases := 0, 0
 	for _, m := range fenced.FindAllSubmatch(text, -1) {
-		if strings.HasPrefix(string(m[1]), "cases:") {
+		if strings.Contains("\n"+string(m[1]), "\ncases:") {
 			cases++
 			if _, err := advise.ReadCases(m[1]); err != nil {
 				t.Errorf("%v:\n%s", err, m[1])
