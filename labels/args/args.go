@@ -10,6 +10,8 @@ package args
 import (
 	"errors"
 	"sync"
+
+	"github.com/pratique-dev/pratique/internal/flat"
 )
 
 // ErrArgs says that a text is not the arguments of a call: not an object, not strict
@@ -19,11 +21,7 @@ var ErrArgs = errors.New("args: not an object of strict JSON within bounds")
 // A Tree is one reading of a call's arguments. It does not change; it is not for
 // concurrent use.
 type Tree struct {
-	raw   []byte
-	src   string // the same
-	nodes []node
-	texts []string // what had to be decoded
-	table []uint32 // of twiceInMany
+	doc flat.Doc // Node.Extra says of a string what is known of the document in it
 
 	loose  bool    // a document inside of a string: read as servers would
 	up     Value   // the string around; none of the outermost
@@ -41,8 +39,8 @@ var trees = sync.Pool{New: func() any { return new(Tree) }}
 // the tree is used. The error is ErrArgs.
 func Parse(raw []byte) (*Tree, error) {
 	t := trees.Get().(*Tree)
-	t.raw, t.src, t.left = raw, string(raw), maxNodes
-	if !t.read(maxNodes) || t.nodes[0].kind != '{' {
+	t.left = flat.MaxNodes
+	if !t.doc.Read(raw, string(raw), flat.MaxNodes, false) || t.doc.Nodes[0].Kind != '{' {
 		t.Release()
 		return nil, ErrArgs
 	}
@@ -62,10 +60,10 @@ func (t *Tree) Release() {
 		x.Release()
 	}
 	clear(t.inners)
-	clear(t.texts)
-	kept := Tree{nodes: t.nodes[:0], texts: t.texts[:0], table: t.table[:0], inners: t.inners[:0]}
-	if cap(kept.nodes) > keepNodes || cap(kept.texts) > keepNodes || cap(kept.table) > keepNodes || cap(kept.inners) > keepNodes {
-		kept = Tree{}
+	t.doc.Reset(keepNodes)
+	kept := Tree{doc: t.doc, inners: t.inners[:0]}
+	if cap(kept.inners) > keepNodes {
+		kept.inners = nil
 	}
 	*t = kept
 	trees.Put(t)
@@ -73,7 +71,7 @@ func (t *Tree) Release() {
 
 // Root is the object of the arguments; of a nil tree no value.
 func (t *Tree) Root() Value {
-	if t == nil || len(t.nodes) == 0 {
+	if t == nil || len(t.doc.Nodes) == 0 {
 		return Value{}
 	}
 	return Value{t, 0}
@@ -84,7 +82,7 @@ func (t *Tree) Raw() []byte {
 	if t == nil {
 		return nil
 	}
-	return t.raw
+	return t.doc.Raw
 }
 
 // Cut tells whether a document inside of a string was left unread so far, because it
@@ -92,11 +90,9 @@ func (t *Tree) Raw() []byte {
 // stands below has to refuse then.
 func (t *Tree) Cut() bool { return t != nil && t.cut }
 
-// nameOf is the decoded name of a node.
-func (t *Tree) nameOf(n uint32) string {
-	x := &t.nodes[n]
-	if x.nameEsc {
-		return t.texts[x.name]
-	}
-	return t.src[x.name:x.nameEnd]
-}
+// Near tells whether two names in one object may differ in case only; if not, none do.
+func (t *Tree) Near() bool { return t != nil && t.doc.Near }
+
+// Doc is the reading itself, for those who go through all of it. It is not to be
+// changed.
+func (t *Tree) Doc() *flat.Doc { return &t.doc }

@@ -21,21 +21,21 @@ func (v Value) Inner() (Value, bool) {
 	if v.Kind() != '"' {
 		return Value{}, false
 	}
-	switch x := &v.t.nodes[v.n]; x.inner {
+	switch x := &v.t.doc.Nodes[v.n]; x.Extra {
 	case none:
 		return Value{}, false
 	case unread:
 		return v.open()
 	default:
-		return v.t.inners[x.inner-known].Root(), true
+		return v.t.inners[x.Extra-known].Root(), true
 	}
 }
 
 // open reads the document in a string for the first time.
 func (v Value) open() (Value, bool) {
-	x := &v.t.nodes[v.n]
-	x.inner = none
-	if x.end-x.at < 4 {
+	x := &v.t.doc.Nodes[v.n]
+	x.Extra = none
+	if x.End-x.At < 4 {
 		return Value{}, false
 	}
 	text := trim(v.Text())
@@ -51,16 +51,16 @@ func (v Value) open() (Value, bool) {
 		return Value{}, false
 	}
 	in := trees.Get().(*Tree)
-	in.raw, in.src, in.loose, in.up, in.level = []byte(text), text, true, v, v.t.level+1
-	ok := in.read(top.left)
-	top.left -= len(in.nodes)
+	in.loose, in.up, in.level = true, v, v.t.level+1
+	ok := in.doc.Read([]byte(text), text, top.left, true)
+	top.left -= len(in.doc.Nodes)
 	if !ok {
 		top.cut = top.cut || top.left <= 0
 		in.Release()
 		return Value{}, false
 	}
 	v.t.inners = append(v.t.inners, in)
-	v.t.nodes[v.n].inner = uint32(known + len(v.t.inners) - 1)
+	v.t.doc.Nodes[v.n].Extra = uint32(known + len(v.t.inners) - 1)
 	return in.Root(), true
 }
 

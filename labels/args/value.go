@@ -18,7 +18,7 @@ func (v Value) Kind() byte {
 	if v.t == nil {
 		return 0
 	}
-	return v.t.nodes[v.n].kind
+	return v.t.doc.Nodes[v.n].Kind
 }
 
 // Name is the decoded name of a member; empty of elements and roots.
@@ -26,7 +26,7 @@ func (v Value) Name() string {
 	if v.t == nil {
 		return ""
 	}
-	return v.t.nameOf(v.n)
+	return v.t.doc.NameOf(v.n)
 }
 
 // Key is the name of the member that the value is, or is an element of, at whatever
@@ -48,14 +48,7 @@ func (v Value) Text() string {
 	if v.Kind() != '"' {
 		return ""
 	}
-	x := &v.t.nodes[v.n]
-	if !x.textEsc {
-		return v.t.src[x.at+1 : x.end-1]
-	}
-	if x.text == 0 {
-		x.text = 1 + v.t.keep(v.t.raw[x.at:x.end])
-	}
-	return v.t.texts[x.text-1]
+	return v.t.doc.TextOf(v.n)
 }
 
 // Number are the digits of a number as they stand; nil of other values.
@@ -72,8 +65,8 @@ func (v Value) Int64() (int64, bool) {
 	if v.Kind() != '0' {
 		return 0, false
 	}
-	x := &v.t.nodes[v.n]
-	n, err := strconv.ParseInt(v.t.src[x.at:x.end], 10, 64)
+	x := &v.t.doc.Nodes[v.n]
+	n, err := strconv.ParseInt(v.t.doc.Src[x.At:x.End], 10, 64)
 	return n, err == nil
 }
 
@@ -82,7 +75,7 @@ func (v Value) Len() int {
 	if v.t == nil {
 		return 0
 	}
-	return int(v.t.nodes[v.n].count)
+	return int(v.t.doc.Nodes[v.n].Count)
 }
 
 // Get is the member of exactly that name. In a document inside of a string there may
@@ -91,8 +84,8 @@ func (v Value) Get(name string) (found Value, ok bool) {
 	if v.Kind() != '{' {
 		return Value{}, false
 	}
-	for n, stop := v.n+1, v.t.nodes[v.n].stop; n < stop; n = v.t.nodes[n].stop {
-		if v.t.nameOf(n) != name {
+	for n, stop := v.n+1, v.t.doc.Nodes[v.n].Stop; n < stop; n = v.t.doc.Nodes[n].Stop {
+		if v.t.doc.NameOf(n) != name {
 			continue
 		}
 		if !v.t.loose {
@@ -132,11 +125,11 @@ func (v Value) Next() Value {
 	if v.t == nil {
 		return Value{}
 	}
-	x := &v.t.nodes[v.n]
-	if x.stop >= v.t.nodes[x.parent].stop {
+	x := &v.t.doc.Nodes[v.n]
+	if x.Stop >= v.t.doc.Nodes[x.Parent].Stop {
 		return Value{}
 	}
-	return Value{v.t, x.stop}
+	return Value{v.t, x.Stop}
 }
 
 // All are the members or elements, with their names.
@@ -159,7 +152,7 @@ func (v Value) Parent() Value {
 	case v.n == 0:
 		return v.t.up
 	}
-	return Value{v.t, v.t.nodes[v.n].parent}
+	return Value{v.t, v.t.doc.Nodes[v.n].Parent}
 }
 
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
@@ -195,8 +188,8 @@ func (v Value) Raw() []byte {
 	if v.t == nil {
 		return nil
 	}
-	x := &v.t.nodes[v.n]
-	return v.t.raw[x.at:x.end:x.end]
+	x := &v.t.doc.Nodes[v.n]
+	return v.t.doc.Raw[x.At:x.End:x.End]
 }
 
 // Offset is where the value begins in the text of its document, in bytes; 0 of no value.
@@ -204,7 +197,7 @@ func (v Value) Offset() int {
 	if v.t == nil {
 		return 0
 	}
-	return int(v.t.nodes[v.n].at)
+	return int(v.t.doc.Nodes[v.n].At)
 }
 
 // Visit calls f with the value and every value below it in the same document, parents
@@ -213,7 +206,7 @@ func (v Value) Visit(f func(Value) bool) {
 	if v.t == nil {
 		return
 	}
-	for n, stop := v.n, v.t.nodes[v.n].stop; n < stop && f(Value{v.t, n}); n++ {
+	for n, stop := v.n, v.t.doc.Nodes[v.n].Stop; n < stop && f(Value{v.t, n}); n++ {
 	}
 }
 
@@ -223,7 +216,7 @@ func (v Value) Walk(f func(Value) bool) bool {
 	if v.t == nil {
 		return true
 	}
-	for n, stop := v.n, v.t.nodes[v.n].stop; n < stop; n++ {
+	for n, stop := v.n, v.t.doc.Nodes[v.n].Stop; n < stop; n++ {
 		x := Value{v.t, n}
 		if !f(x) {
 			return false

@@ -1,57 +1,100 @@
-package args
+// Package flat reads JSON once, strictly and within bounds, into one array of nodes.
+// Nothing is decoded before somebody asks for it, numbers keep their digits, and no
+// memory is taken for a single value.
+package flat
 
 import (
 	"encoding/binary"
-	"hash/maphash"
 	"math/bits"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Bounds of one reading. What is beyond them is refused, not read in part.
 const (
 	maxSize  = 1 << 28
-	maxDepth = 128
-	maxNodes = 1 << 18
+	MaxDepth = 128     // of objects and arrays in each other
+	MaxNodes = 1 << 18 // values
 )
 
-// A node is one value. Those below it follow it at once, in the order of the text.
-type node struct {
-	kind    byte
-	nameEsc bool   // the name is texts[name]
-	textEsc bool   // the text has to be decoded
-	name    uint32 // where the name begins, behind its quote
-	nameEnd uint32
-	at, end uint32 // of the value, quotes and brackets included
-	parent  uint32
-	stop    uint32 // the first node that is neither this one nor below it
-	count   uint32 // of members or elements
-	text    uint32 // of a string: 1 + index into texts, once it is decoded
-	inner   uint32 // of a string: see Inner
+// A Node is one value. Those below it follow it at once, in the order of the text.
+type Node struct {
+	Kind    byte   // '{', '[', '"', '0', 't', 'f' or 'n'
+	NameEsc bool   // the name is Texts[Name]
+	TextEsc bool   // the string has to be decoded
+	Name    uint32 // where the name begins, behind its quote
+	NameEnd uint32
+	At, End uint32 // of the value, quotes and brackets included
+	Parent  uint32 // of the root 0
+	Stop    uint32 // the first node that is neither this one nor below it
+	Count   uint32 // of members or elements
+	Text    uint32 // of a string: 1 + index into Texts, once it is decoded
+	Extra   uint32 // of whoever holds the document; 0 at first
 }
 
-// read makes the nodes of the one value in t.raw. It is the strict reader: what it
-// lets through is what jsontext does.
-func (t *Tree) read(budget int) bool {
-	if len(t.raw) > maxSize {
+// A Doc is one text that was read. The zero value reads nothing yet.
+type Doc struct {
+	Raw   []byte
+	Src   string // the same
+	Nodes []Node
+	Texts []string // what had to be decoded
+	Near  bool     // two names in one object may differ in case only; else none do
+
+	loose bool
+	table []uint32 // of twiceInMany
+}
+
+// Read reads the one value in raw, into the memory of what was read before. It is the
+// strict reader: what it lets through is what jsontext does, within bounds and with at
+// most so many nodes. A loose reading lets two members of one name pass, and half
+// surrogate pairs. src is raw as a string. False leaves nothing that may be used.
+func (d *Doc) Read(raw []byte, src string, nodes int, loose bool) bool {
+	d.Raw, d.Src, d.Nodes, d.Texts, d.Near, d.loose = raw, src, d.Nodes[:0], d.Texts[:0], false, loose
+	if len(raw) > maxSize {
 		return false
 	}
-	s := scan{t: t, b: t.raw, left: budget}
+	s := scan{t: d, b: raw, left: nodes}
 	s.space()
-	if !s.value(0, 0) {
-		return false
-	}
-	if !s.inside() {
+	if !s.value(0, 0) || !s.inside() {
 		return false
 	}
 	s.space()
 	return s.i == len(s.b)
 }
 
+// Reset forgets the text, and keeps the memory where it is not too much.
+func (d *Doc) Reset(most int) {
+	clear(d.Texts[:cap(d.Texts)])
+	kept := Doc{Nodes: d.Nodes[:0], Texts: d.Texts[:0], table: d.table[:0]}
+	if cap(kept.Nodes) > most || cap(kept.Texts) > most || cap(kept.table) > most {
+		kept = Doc{}
+	}
+	*d = kept
+}
+
+// NameOf is the decoded name of a node; of elements and the root empty.
+func (d *Doc) NameOf(n uint32) string {
+	x := &d.Nodes[n]
+	if x.NameEsc {
+		return d.Texts[x.Name]
+	}
+	return d.Src[x.Name:x.NameEnd]
+}
+
+// TextOf is a string, decoded; what is decoded is kept.
+func (d *Doc) TextOf(n uint32) string {
+	x := &d.Nodes[n]
+	if !x.TextEsc {
+		return d.Src[x.At+1 : x.End-1]
+	}
+	if x.Text == 0 {
+		x.Text = 1 + d.keep(d.Raw[x.At:x.End])
+	}
+	return d.Texts[x.Text-1]
+}
+
 // A scan goes through a text once.
 type scan struct {
-	t    *Tree
+	t    *Doc
 	b    []byte
 	i    int
 	at   uint32 // node of the object or array around
@@ -80,8 +123,8 @@ func (s *scan) peek() byte {
 // inside reads what the object or array that was just entered holds, to its end.
 func (s *scan) inside() bool {
 	for s.deep > 0 {
-		parent := &s.t.nodes[s.at]
-		object := parent.kind == '{'
+		parent := &s.t.Nodes[s.at]
+		object := parent.Kind == '{'
 		c := s.peek()
 		if c == '}' && object || c == ']' && !object {
 			if !s.leave() {
@@ -89,14 +132,14 @@ func (s *scan) inside() bool {
 			}
 			continue
 		}
-		if parent.count > 0 {
+		if parent.Count > 0 {
 			if c != ',' {
 				return false
 			}
 			s.i++
 			c = s.peek()
 		}
-		parent.count++
+		parent.Count++
 		if !s.part(object, c) {
 			return false
 		}
@@ -123,13 +166,13 @@ func (s *scan) part(object bool, c byte) bool {
 	}
 	s.i++
 	s.peek()
-	n := len(s.t.nodes)
+	n := len(s.t.Nodes)
 	if !s.value(uint32(from), uint32(to)) {
 		return false
 	}
 	if esc {
-		x := &s.t.nodes[n]
-		x.nameEsc, x.name = true, s.t.keep(s.b[from-1:to+1])
+		x := &s.t.Nodes[n]
+		x.NameEsc, x.Name = true, s.t.keep(s.b[from-1:to+1])
 	}
 	return true
 }
@@ -137,13 +180,13 @@ func (s *scan) part(object bool, c byte) bool {
 // leave ends the object or array around.
 func (s *scan) leave() bool {
 	s.i++
-	x := &s.t.nodes[s.at]
-	x.end, x.stop = uint32(s.i), uint32(len(s.t.nodes))
-	if x.kind == '{' && x.count > 1 && !s.t.loose && s.t.twice(s.at) {
+	x := &s.t.Nodes[s.at]
+	x.End, x.Stop = uint32(s.i), uint32(len(s.t.Nodes))
+	if x.Kind == '{' && x.Count > 1 && !s.t.loose && s.t.twice(s.at) {
 		return false
 	}
 	s.deep--
-	s.at = x.parent
+	s.at = x.Parent
 	return true
 }
 
@@ -153,18 +196,18 @@ func (s *scan) value(name, nameEnd uint32) bool {
 		return false
 	}
 	s.left--
-	n := uint32(len(s.t.nodes))
-	s.t.nodes = append(s.t.nodes, node{kind: s.b[s.i], name: name, nameEnd: nameEnd, at: uint32(s.i), parent: s.at, stop: n + 1})
-	x := &s.t.nodes[n]
+	n := uint32(len(s.t.Nodes))
+	s.t.Nodes = append(s.t.Nodes, Node{Kind: s.b[s.i], Name: name, NameEnd: nameEnd, At: uint32(s.i), Parent: s.at, Stop: n + 1})
+	x := &s.t.Nodes[n]
 	ok := true
-	switch x.kind {
+	switch x.Kind {
 	case '{', '[':
 		s.deep++
 		s.i++
 		s.at = n
-		return s.deep <= maxDepth
+		return s.deep <= MaxDepth
 	case '"':
-		x.textEsc, ok = s.text()
+		x.TextEsc, ok = s.text()
 	case 't':
 		ok = s.word("true")
 	case 'f':
@@ -172,10 +215,10 @@ func (s *scan) value(name, nameEnd uint32) bool {
 	case 'n':
 		ok = s.word("null")
 	default:
-		x.kind = '0'
+		x.Kind = '0'
 		ok = s.number()
 	}
-	x.end = uint32(s.i)
+	x.End = uint32(s.i)
 	return ok
 }
 
@@ -319,75 +362,4 @@ func hex4(b []byte) (r rune, ok bool) {
 		r = r<<4 | rune(c)
 	}
 	return r, true
-}
-
-// keep decodes what stands in quotes, and is where in texts that is.
-func (t *Tree) keep(quoted []byte) uint32 {
-	out, _ := jsontext.AppendUnquote(nil, quoted) // half surrogate pairs come out as U+FFFD
-	t.texts = append(t.texts, string(out))
-	return uint32(len(t.texts) - 1)
-}
-
-// few is up to how many members are compared each with each.
-const few = 16
-
-// twice tells whether two members of an object have one name.
-func (t *Tree) twice(object uint32) bool {
-	x := &t.nodes[object]
-	var seen uint64 // a bit for some names each
-	meet := false
-	for n := object + 1; n < x.stop; n = t.nodes[n].stop {
-		name := t.nameOf(n)
-		bit := uint64(1) << (hint(name) & 63)
-		meet = meet || seen&bit != 0
-		seen |= bit
-	}
-	switch {
-	case !meet:
-		return false
-	case x.count > few:
-		return t.twiceInMany(object)
-	}
-	for n := object + 1; n < x.stop; n = t.nodes[n].stop {
-		name := t.nameOf(n)
-		for m := t.nodes[n].stop; m < x.stop; m = t.nodes[m].stop {
-			if t.nameOf(m) == name {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// hint differs for most names that differ.
-func hint(name string) uint {
-	n := uint(len(name))
-	if n == 0 {
-		return 0
-	}
-	return n*7 + uint(name[0])*31 + uint(name[n-1])*13 + uint(name[n/2])*5
-}
-
-var seed = maphash.MakeSeed()
-
-// twiceInMany looks names up by a hash whose collisions nobody outside can make.
-func (t *Tree) twiceInMany(object uint32) bool {
-	x := &t.nodes[object]
-	size := 1 << bits.Len32(2*x.count)
-	if cap(t.table) < size {
-		t.table = make([]uint32, size)
-	}
-	table := t.table[:size]
-	clear(table)
-	for n := object + 1; n < x.stop; n = t.nodes[n].stop {
-		name := t.nameOf(n)
-		at := maphash.String(seed, name) & uint64(size-1)
-		for ; table[at] != 0; at = (at + 1) & uint64(size-1) {
-			if t.nameOf(table[at]) == name {
-				return true
-			}
-		}
-		table[at] = n
-	}
-	return false
 }
