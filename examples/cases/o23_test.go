@@ -3,7 +3,6 @@ package cases
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +67,9 @@ func layO23(t testing.TB) string {
 func TestCaseO23(t *testing.T) {
 	scenes(t, both, func(s *scene) {
 		root := layO23(s)
+		if s.way == stage.HTTPHTTP {
+			root = "" // as the case is written
+		}
 		here := func(text string) string { return strings.ReplaceAll(text, "ROOT", root) }
 		script := mcptest.Script{Tools: mcptest.List{Items: []mcptest.JSON{mcptest.Tool("read_file", "Reads a file."), mcptest.Tool("write_file", "Writes a file.")}}}
 		h := stage.New(s, s.way, script, stage.Options{Rules: here(rulesO23)})
@@ -75,12 +77,11 @@ func TestCaseO23(t *testing.T) {
 		for _, row := range rowsO23 {
 			args := here(row.args)
 			if row.at != "" {
-				s.guardedO23(h, a, row.tool, args, row.at)
+				s.guarded(h, a, row.tool, args, "path", row.at, "/srv/", ".env")
 				continue
 			}
 			s.runs(h, a, row.tool, args)
-			calls := slices.DeleteFunc(h.Up.Received(), func(m mcptest.Message) bool { return m.Method != "tools/call" })
-			if sent := mcptest.Path(calls[len(calls)-1].Params, "arguments"); !equal(sent, mcptest.JSON(args)) {
+			if sent := mcptest.Path(h.Up.Last(row.tool).Params, "arguments"); string(sent) != args { // what is judged, byte for byte
 				s.Errorf("%s was forwarded as %s", args, sent)
 			}
 		}
@@ -89,25 +90,8 @@ func TestCaseO23(t *testing.T) {
 			if args := `{"path":"` + here(p) + `"}`; s.way == stage.HTTPHTTP {
 				s.runs(h, a, "read_file", args)
 			} else {
-				s.guardedO23(h, a, "read_file", args, "/path")
+				s.guarded(h, a, "read_file", args, "path", "/path", "/srv/")
 			}
 		}
 	})
-}
-
-// guardedO23 wants the call refused by the guard of paths, with the place of the
-// argument and without its text, and the server not asked.
-func (s *scene) guardedO23(h *stage.House, a *mcptest.Agent, tool, args, at string) {
-	s.Helper()
-	n := h.Up.Executed(tool)
-	m := a.Call(tool, args)
-	r := stage.Refused(s, m, "guard")
-	if h.Up.Executed(tool) != n || strings.Contains(string(m.Raw), "/srv/") || strings.Contains(string(m.Raw), ".env") {
-		s.Errorf("%s: executed, or the refusal repeats the path: %.600s", args, m.Raw)
-	}
-	for _, e := range h.Recorded(r) {
-		if e.Guard != "path" || !slices.Equal(e.Paths, []string{at}) {
-			s.Errorf("%s: the record has %s %q", args, e.Guard, e.Paths)
-		}
-	}
 }
