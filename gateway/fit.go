@@ -51,7 +51,7 @@ func (g *Gateway) fit(method string, item *gate.Entry, tree *args.Tree) (fit pol
 	}
 	sh, err := g.inputs.ClosedBy(item.Digest, func() []byte { return schema(item.Raw) })
 	if err == nil {
-		err = sh.CheckStrict(tree.Raw())
+		err = sh.CheckRead(tree.Doc())
 	}
 	if fault, ok := errors.AsType[*shape.Fault](err); ok {
 		return policy.Unfit, fault.Path

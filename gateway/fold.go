@@ -24,18 +24,3 @@ func foldRune(r rune) rune {
 	}
 	return low
 }
-
-// foldSum is one number for all that equalFold calls equal, and mostly another for
-// others.
-func foldSum(s string) (sum uint64) {
-	for _, r := range s {
-		if r >= 0x80 {
-			r = foldRune(r)
-		}
-		if r < 0x80 {
-			r |= 0x20
-		}
-		sum = sum*31 + uint64(r)
-	}
-	return sum
-}

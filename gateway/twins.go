@@ -21,36 +21,18 @@ const few = 16
 // only: the server could read the one where we judged the other. The tool's own
 // cleared schema may name both.
 func (g *Gateway) twins(tree *args.Tree, item *gate.Entry) error {
+	if !tree.Near() {
+		return nil
+	}
 	bad := false
 	tree.Root().Visit(func(v args.Value) bool {
-		bad = v.Kind() == '{' && v.Len() > 1 && near(v) && g.twinsIn(v, item)
+		bad = v.Kind() == '{' && g.twinsIn(v, item)
 		return !bad
 	})
 	if bad {
 		return ErrTwins
 	}
 	return nil
-}
-
-// near tells whether two names may be twins, by sums of their letters without case.
-// Of many names it does not look.
-func near(object args.Value) bool {
-	var sums [32]uint64
-	if object.Len() > len(sums) {
-		return true
-	}
-	n := 0
-	for v := object.First(); v.Kind() != 0; v = v.Next() {
-		sum := foldSum(v.Name())
-		for _, x := range sums[:n] {
-			if x == sum {
-				return true
-			}
-		}
-		sums[n] = sum
-		n++
-	}
-	return false
 }
 
 func (g *Gateway) twinsIn(object args.Value, item *gate.Entry) bool {

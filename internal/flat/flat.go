@@ -34,10 +34,11 @@ type Node struct {
 // A Doc is one text that was read. The zero value reads nothing yet.
 type Doc struct {
 	Raw   []byte
-	Src   string // the same
+	Src   string // the same, for NameOf and TextOf; empty: nobody asks for those
 	Nodes []Node
 	Texts []string // what had to be decoded
 	Near  bool     // two names in one object may differ in case only; else none do
+	Deep  int      // how many objects and arrays stand in each other
 
 	loose bool
 	table []uint32 // of twiceInMany
@@ -46,9 +47,9 @@ type Doc struct {
 // Read reads the one value in raw, into the memory of what was read before. It is the
 // strict reader: what it lets through is what jsontext does, within bounds and with at
 // most so many nodes. A loose reading lets two members of one name pass, and half
-// surrogate pairs. src is raw as a string. False leaves nothing that may be used.
+// surrogate pairs. src is raw as a string, or empty. False leaves nothing that may be used.
 func (d *Doc) Read(raw []byte, src string, nodes int, loose bool) bool {
-	d.Raw, d.Src, d.Nodes, d.Texts, d.Near, d.loose = raw, src, d.Nodes[:0], d.Texts[:0], false, loose
+	d.Raw, d.Src, d.Nodes, d.Texts, d.Near, d.Deep, d.loose = raw, src, d.Nodes[:0], d.Texts[:0], false, 0, loose
 	if len(raw) > maxSize {
 		return false
 	}
@@ -203,6 +204,7 @@ func (s *scan) value(name, nameEnd uint32) bool {
 	switch x.Kind {
 	case '{', '[':
 		s.deep++
+		s.t.Deep = max(s.t.Deep, s.deep)
 		s.i++
 		s.at = n
 		return s.deep <= MaxDepth

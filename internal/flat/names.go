@@ -1,6 +1,7 @@
 package flat
 
 import (
+	"bytes"
 	"hash/maphash"
 	"math/bits"
 	"unicode"
@@ -30,7 +31,7 @@ func (d *Doc) twice(object uint32) bool {
 	var sums [few]uint32
 	i := 0
 	for n := object + 1; n < x.Stop; n = d.Nodes[n].Stop {
-		sum := FoldSum(d.NameOf(n))
+		sum := foldSum(d.name(n))
 		for _, have := range sums[:i] {
 			if have == sum {
 				d.Near = true
@@ -48,7 +49,7 @@ func (d *Doc) twiceIn(object uint32) bool {
 	stop := d.Nodes[object].Stop
 	for n := object + 1; n < stop; n = d.Nodes[n].Stop {
 		for m := d.Nodes[n].Stop; m < stop; m = d.Nodes[m].Stop {
-			if d.NameOf(m) == d.NameOf(n) {
+			if bytes.Equal(d.name(m), d.name(n)) {
 				return true
 			}
 		}
@@ -68,10 +69,10 @@ func (d *Doc) twiceInMany(object uint32) bool {
 	table := d.table[:size]
 	clear(table)
 	for n := object + 1; n < x.Stop; n = d.Nodes[n].Stop {
-		name := d.NameOf(n)
-		at := maphash.String(seed, name) & uint64(size-1)
+		name := d.name(n)
+		at := maphash.Bytes(seed, name) & uint64(size-1)
 		for ; table[at] != 0; at = (at + 1) & uint64(size-1) {
-			if d.NameOf(table[at]) == name {
+			if bytes.Equal(d.name(table[at]), name) {
 				return true
 			}
 		}
@@ -80,20 +81,28 @@ func (d *Doc) twiceInMany(object uint32) bool {
 	return false
 }
 
-// FoldSum is one number for all names that strings.EqualFold calls equal, and mostly
+// name is NameOf as bytes, which are not to be changed.
+func (d *Doc) name(n uint32) []byte {
+	x := &d.Nodes[n]
+	if x.NameEsc {
+		return []byte(d.Texts[x.Name])
+	}
+	return d.Raw[x.Name:x.NameEnd]
+}
+
+// foldSum is one number for all names that strings.EqualFold calls equal, and mostly
 // another for others.
-func FoldSum(name string) (sum uint32) {
-	for i := 0; i < len(name); i++ {
-		c := name[i]
+func foldSum(name []byte) (sum uint32) {
+	for _, c := range name {
 		if c >= utf8.RuneSelf {
-			return foldSum(name)
+			return foldSumWide(string(name))
 		}
 		sum = sum*31 + uint32(c|0x20)
 	}
 	return sum
 }
 
-func foldSum(name string) (sum uint32) {
+func foldSumWide(name string) (sum uint32) {
 	for _, r := range name {
 		low := r
 		for x := unicode.SimpleFold(r); x != r; x = unicode.SimpleFold(x) {

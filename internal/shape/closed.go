@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/pratique-dev/pratique/internal/marks"
+	"github.com/pratique-dev/pratique/internal/flat"
 )
 
 // Closed is the shape of a schema that is closed: as Of has it, and where an object's
@@ -35,30 +33,38 @@ const quickNames = "additionalProperties"
 
 // checkClosed holds a value against a closed shape.
 func (sh *Shape) checkClosed(value []byte) error {
-	if !jsontext.Value(value).IsValid() || !ordinary(value, sh.lim.Depth) {
+	d := docs.Get().(*flat.Doc)
+	defer func() {
+		d.Reset(keepNodes)
+		docs.Put(d)
+	}()
+	read := len(value) <= sh.lim.Value && d.Read(value, "", flat.MaxNodes, false) && d.Deep <= sh.lim.Depth
+	if !read || !ordinary(d) {
 		var seen census
 		if err := seen.take(value, sh.lim.Value, sh.lim.Depth); err != nil {
 			return fmt.Errorf("%w: %w", ErrUndecided, err)
 		}
 	}
-	return sh.CheckStrict(value)
+	if !read {
+		return ErrUndecided // more values than are read
+	}
+	return sh.CheckRead(d)
 }
 
-// CheckStrict is Check of what a strict reader let through, with no more depth than
-// the limits have. Nothing else is to be held against it.
-func (sh *Shape) CheckStrict(value []byte) error {
-	if len(value) > sh.lim.Value {
+// CheckRead is Check of what was read strictly. It tells no more of numbers that are
+// too long than of others.
+func (sh *Shape) CheckRead(d *flat.Doc) error {
+	if len(d.Raw) > sh.lim.Value {
 		return fmt.Errorf("%w: %w", ErrUndecided, errLong)
 	}
-	at := marks.Space(value, 0)
-	if sh.plainly(sh.tight, value, at) {
+	if sh.plainly(sh.tight, d) {
 		return nil
 	}
 	if sh.names != nil {
-		r := reading{b: value, steps: sh.lim.Steps}
+		r := reading{d: d, steps: sh.lim.Steps}
 		var top about
-		top.add(&r, sh.names, at)
-		_, f := r.named(&top, at)
+		top.add(&r, sh.names, 0)
+		f := r.named(&top, 0)
 		switch {
 		case r.steps < 0:
 			return ErrUndecided
@@ -66,84 +72,77 @@ func (sh *Shape) CheckStrict(value []byte) error {
 			return f
 		}
 	}
-	if sh.plainly(sh.plain, value, at) {
+	if sh.plainly(sh.plain, d) {
 		return nil
 	}
-	return sh.slowly(value)
+	return sh.slowly(d.Raw)
 }
 
-func (sh *Shape) plainly(p *plain, value []byte, at int) bool {
-	if p == nil || p.unknown || at >= len(value) {
-		return false
-	}
-	r := reading{b: value, steps: sh.lim.Steps}
-	_, ok := p.fits(&r, at)
-	return ok
-}
-
-// named looks for a name that is not known, in the value that begins at a place. end
-// is the index behind it.
-func (r *reading) named(x *about, at int) (end int, f *Fault) {
+// named looks for a name that is not known, in a value.
+func (r *reading) named(x *about, n uint32) *Fault {
+	node := &r.d.Nodes[n]
 	if !r.spend(0) {
-		return -1, nil
+		return nil
 	}
-	if x.empty() || r.b[at] != '{' && r.b[at] != '[' {
-		end = marks.Value(r.b, at)
-		r.spend(end - at)
-		return end, nil
+	if x.empty() || node.Kind != '{' && node.Kind != '[' {
+		r.skip(n)
+		return nil
 	}
-	listed := r.b[at] == '{' && x.lists()
-	i := -1
-	end = marks.Parts(r.b, at, func(quoted []byte, value int) int {
-		i++
+	object := node.Kind == '{'
+	listed := object && x.lists()
+	for at, i := n+1, 0; at < node.Stop && r.steps >= 0; at, i = r.d.Nodes[at].Stop, i+1 {
 		step, of := strconv.Itoa(i), elementOf(i)
-		if quoted != nil {
-			name := string(marks.Text(quoted))
+		if object {
+			name := r.name(at)
 			if step, of = pointerText.Replace(name), memberOf(name); listed && !x.knows(name) {
-				f = &Fault{Path: "/" + step, Keyword: quickNames}
-				return -1
+				return &Fault{Path: "/" + step, Keyword: quickNames}
 			}
 		}
-		p := x.part(r, value, of)
-		next := 0
-		if next, f = r.named(&p, value); f != nil {
+		p := x.part(r, at, of)
+		if f := r.named(&p, at); f != nil {
 			f.Path = "/" + step + f.Path
-			return -1
+			return f
 		}
-		return next
-	})
-	return end, f
+	}
+	return nil
+}
+
+func (r *reading) name(n uint32) string {
+	x := &r.d.Nodes[n]
+	if x.NameEsc {
+		return r.d.Texts[x.Name]
+	}
+	return string(r.d.Raw[x.Name:x.NameEnd])
 }
 
 // never tells whether a value certainly does not fit; false says nothing.
-func (p *plain) never(r *reading, at int) bool {
+func (p *plain) never(r *reading, n uint32) bool {
 	if r.nest >= maxNest || !r.spend(0) {
 		return false
 	}
 	r.nest++
 	defer func() { r.nest-- }()
 	for _, x := range p.all {
-		if x.never(r, at) {
+		if x.never(r, n) {
 			return true
 		}
 	}
 	some := len(p.any) == 0
 	for _, x := range p.any {
-		some = some || !x.never(r, at)
+		some = some || !x.never(r, n)
 	}
-	return !some || p.otherwise(r, at)
+	return !some || p.otherwise(r, n)
 }
 
 // otherwise tells whether the schema's own words want another value.
-func (p *plain) otherwise(r *reading, at int) bool {
-	switch r.b[at] {
+func (p *plain) otherwise(r *reading, n uint32) bool {
+	switch r.d.Nodes[n].Kind {
 	case '{':
-		return p.types&isObject == 0 || p.lacks(r, at)
+		return p.types&isObject == 0 || p.lacks(r, n)
 	case '[':
 		return p.types&isArray == 0
 	case '"':
-		end := marks.String(r.b, at)
-		return p.types&isString == 0 || p.limited && r.spend(end-at) && !p.words[string(marks.Text(r.b[at:end]))]
+		return p.types&isString == 0 || p.limited && r.skip(n) && !p.words[string(r.decoded(n))]
 	case 't', 'f':
 		return p.types&isBoolean == 0
 	case 'n':
@@ -153,20 +152,17 @@ func (p *plain) otherwise(r *reading, at int) bool {
 }
 
 // lacks tells whether an object lacks a member, or has one that never fits.
-func (p *plain) lacks(r *reading, at int) bool {
+func (p *plain) lacks(r *reading, n uint32) bool {
 	found := 0
-	never := false
-	end := marks.Parts(r.b, at, func(name []byte, value int) int {
-		m := p.members[string(marks.Text(name))]
+	for i, stop := n+1, r.d.Nodes[n].Stop; i < stop; i = r.d.Nodes[i].Stop {
+		m := p.member(r.d, i)
 		if m.need {
 			found++
 		}
-		if never = m.p != nil && m.p.never(r, value); never {
-			return -1
+		if m.p != nil && m.p.never(r, i) {
+			return true
 		}
-		end := marks.Value(r.b, value)
-		r.spend(end - value)
-		return end
-	})
-	return never || end >= 0 && found < p.required
+		r.spend(0)
+	}
+	return found < p.required
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/internal/flat"
 )
 
 // shut writes a schema with one more word in each object that lists members and says
@@ -253,6 +255,11 @@ func insert(v any, at, name string) {
 	v.(map[string]any)[name] = 1
 }
 
+func quickClosed(s *Shape, v []byte) bool {
+	var d flat.Doc
+	return d.Read(v, "", flat.MaxNodes, false) && s.plainly(s.tight, &d)
+}
+
 // Every tool of the lists takes all that it lists, and nothing else wherever it lists.
 func TestClosedRealTools(t *testing.T) {
 	dir := os.Getenv("PRATIQUE_TOOLLISTS")
@@ -288,7 +295,7 @@ func TestClosedRealTools(t *testing.T) {
 				if err := closed.Check(v); err != nil {
 					t.Errorf("%s: %v of %s", tool.Name, err, v)
 				}
-				if full && closed.plainly(closed.tight, v, 0) {
+				if full && quickClosed(closed, v) {
 					quick++
 				} else if full {
 					t.Log("left to the library:", tool.Name)

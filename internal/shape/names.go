@@ -206,8 +206,8 @@ type branches struct {
 	loose bool
 }
 
-// add has a schema, and those it takes in, speak of the value that begins at a place.
-func (x *about) add(r *reading, n *names, at int) {
+// add has a schema, and those it takes in, speak of a value.
+func (x *about) add(r *reading, n *names, at uint32) {
 	for _, have := range x.all {
 		if have == n {
 			return
@@ -287,7 +287,7 @@ func (e *expression) may(s string) bool {
 }
 
 // part is what speaks of a part of the value.
-func (x *about) part(r *reading, at int, of func(n *names, found func(*names))) (p about) {
+func (x *about) part(r *reading, at uint32, of func(n *names, found func(*names))) (p about) {
 	for _, n := range x.all {
 		of(n, func(sub *names) {
 			if sub != nil {

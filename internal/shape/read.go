@@ -3,16 +3,16 @@ package shape
 import (
 	"bytes"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/pratique-dev/pratique/internal/flat"
 	"github.com/pratique-dev/pratique/internal/marks"
 )
 
 // A reading holds one value against plain schemas.
 type reading struct {
-	b     []byte
+	d     *flat.Doc
 	steps int // left
 	nest  int // of schemas
 }
@@ -21,42 +21,47 @@ type reading struct {
 // other on one value included.
 const maxNest = 512
 
+var docs = sync.Pool{New: func() any { return new(flat.Doc) }}
+
+// keepNodes is the largest reading that is kept for the next.
+const keepNodes = 1 << 14
+
 // quickly tells whether a value is strict JSON within bounds and fits; false says
 // nothing.
 func (sh *Shape) quickly(value []byte) bool {
-	if sh.plain == nil || sh.plain.unknown || len(value) > sh.lim.Value || !jsontext.Value(value).IsValid() || !ordinary(value, sh.lim.Depth) {
+	if sh.plain == nil || sh.plain.unknown || len(value) > sh.lim.Value {
 		return false
 	}
-	r := reading{b: value, steps: sh.lim.Steps}
-	_, ok := sh.plain.fits(&r, marks.Space(value, 0))
-	return ok
+	d := docs.Get().(*flat.Doc)
+	defer func() {
+		d.Reset(keepNodes)
+		docs.Put(d)
+	}()
+	return d.Read(value, "", flat.MaxNodes, false) && d.Deep <= sh.lim.Depth && ordinary(d) && sh.plainly(sh.plain, d)
 }
 
-// ordinary tells whether what is strict JSON is within the depth, and has no numbers
-// that are long or have powers of ten.
-func ordinary(b []byte, depth int) bool {
-	for i, deep := 0, 0; i < len(b); {
-		switch c := b[i]; {
-		case c == '"':
-			i = marks.String(b, i)
-			continue
-		case c == '{', c == '[':
-			if deep++; deep > depth {
-				return false
-			}
-		case c == '}', c == ']':
-			deep--
-		case c == '-', c >= '0' && c <= '9':
-			end := marks.Scalar(b, i)
-			if n := b[i:end]; len(n) > maxNumber || bytes.IndexByte(n, 'e') >= 0 || bytes.IndexByte(n, 'E') >= 0 {
-				return false
-			}
-			i = end
-			continue
+// plainly tells whether what was read fits a plain schema; false says nothing.
+func (sh *Shape) plainly(p *plain, d *flat.Doc) bool {
+	if p == nil || p.unknown {
+		return false
+	}
+	r := reading{d: d, steps: sh.lim.Steps}
+	return p.fits(&r, 0)
+}
+
+// ordinary tells whether what was read has no numbers that are long or have powers of
+// ten.
+func ordinary(d *flat.Doc) bool {
+	for i := range d.Nodes {
+		if x := &d.Nodes[i]; x.Kind == '0' && !ordinaryNumber(d.Raw[x.At:x.End]) {
+			return false
 		}
-		i++
 	}
 	return true
+}
+
+func ordinaryNumber(v []byte) bool {
+	return len(v) <= maxNumber && bytes.IndexByte(v, 'e') < 0 && bytes.IndexByte(v, 'E') < 0
 }
 
 // spend tells whether a value of so many bytes may still be looked at.
@@ -65,28 +70,32 @@ func (r *reading) spend(bytes int) bool {
 	return r.steps >= 0
 }
 
-// fits tells whether the value that begins at a place fits, and where it ends.
-func (p *plain) fits(r *reading, at int) (end int, ok bool) {
+// skip is what it costs that nobody looks at a value.
+func (r *reading) skip(n uint32) bool {
+	x := &r.d.Nodes[n]
+	return r.spend(int(x.End - x.At))
+}
+
+// fits tells whether a value fits.
+func (p *plain) fits(r *reading, n uint32) bool {
 	if p.unknown || r.nest >= maxNest || !r.spend(0) {
-		return 0, false
+		return false
 	}
 	r.nest++
-	if end, ok = p.self(r, at); ok {
-		ok = p.others(r, at)
-	}
+	ok := p.self(r, n) && (p.all == nil && p.any == nil || p.others(r, n))
 	r.nest--
-	return end, ok
+	return ok
 }
 
 // others holds the value against what else the schema says of it.
-func (p *plain) others(r *reading, at int) bool {
+func (p *plain) others(r *reading, n uint32) bool {
 	for _, x := range p.all {
-		if _, ok := x.fits(r, at); !ok {
+		if !x.fits(r, n) {
 			return false
 		}
 	}
 	for _, x := range p.any {
-		if _, ok := x.fits(r, at); ok {
+		if x.fits(r, n) {
 			return true
 		}
 	}
@@ -94,99 +103,111 @@ func (p *plain) others(r *reading, at int) bool {
 }
 
 // self holds it against the schema's own words.
-func (p *plain) self(r *reading, at int) (end int, ok bool) {
-	switch r.b[at] {
+func (p *plain) self(r *reading, n uint32) bool {
+	x := &r.d.Nodes[n]
+	switch x.Kind {
 	case '{':
-		if p.types&isObject == 0 || p.limited {
-			return 0, false
-		}
-		return p.object(r, at)
+		return p.types&isObject != 0 && !p.limited && p.object(r, n)
 	case '[':
-		if p.types&isArray == 0 || p.limited {
-			return 0, false
-		}
-		return p.array(r, at)
+		return p.types&isArray != 0 && !p.limited && p.array(r, n)
 	case '"':
-		end = marks.String(r.b, at)
-		return end, r.spend(end-at) && p.types&isString != 0 && p.text(r, r.b[at:end])
+		return r.skip(n) && p.types&isString != 0 && p.text(r, n)
 	}
-	end = marks.Scalar(r.b, at)
-	v := r.b[at:end]
+	v := r.d.Raw[x.At:x.End]
 	if p.limited && !p.choices[string(v)] {
-		return 0, false
+		return false
 	}
-	switch v[0] {
+	switch x.Kind {
 	case 't', 'f':
-		return end, p.types&isBoolean != 0
+		return p.types&isBoolean != 0
 	case 'n':
-		return end, p.types&isNull != 0
+		return p.types&isNull != 0
 	}
-	return end, p.number(v)
+	return p.number(v)
 }
 
-func (p *plain) object(r *reading, at int) (end int, ok bool) {
-	if p.opaqueObject {
-		end = marks.Value(r.b, at)
-		return end, r.spend(end - at)
+// member is what the schema says of a member.
+func (p *plain) member(d *flat.Doc, n uint32) member {
+	x := &d.Nodes[n]
+	if x.NameEsc {
+		return p.members[d.Texts[x.Name]]
 	}
-	count, found := 0, 0
-	end = marks.Parts(r.b, at, func(name []byte, value int) int {
-		count++
-		m := p.members[string(marks.Text(name))]
+	return p.members[string(d.Raw[x.Name:x.NameEnd])]
+}
+
+func (p *plain) object(r *reading, n uint32) bool {
+	x := &r.d.Nodes[n]
+	count := int(x.Count)
+	if count < p.fewest || count > p.most {
+		return false
+	}
+	if p.opaqueObject {
+		return r.skip(n)
+	}
+	found := 0
+	for i, stop := n+1, x.Stop; i < stop; i = r.d.Nodes[i].Stop {
+		m := p.member(r.d, i)
 		if m.need {
 			found++
 		}
 		sub := m.p
 		if sub == nil {
 			if p.closed {
-				return -1
+				return false
 			}
 			sub = p.additional
 		}
-		return r.part(sub, value)
-	})
-	return end, end >= 0 && found == p.required && count >= p.fewest && count <= p.most
+		if !r.part(sub, i) {
+			return false
+		}
+	}
+	return found == p.required
 }
 
-func (p *plain) array(r *reading, at int) (end int, ok bool) {
+func (p *plain) array(r *reading, n uint32) bool {
+	x := &r.d.Nodes[n]
 	if p.leaf {
-		end = marks.Value(r.b, at)
-		return end, r.spend(end - at)
+		return r.skip(n)
 	}
-	count := 0
-	end = marks.Parts(r.b, at, func(_ []byte, value int) int {
-		count++
-		return r.part(p.items, value)
-	})
-	return end, end >= 0 && count >= p.shortest && count <= p.longest
+	if count := int(x.Count); count < p.shortest || count > p.longest {
+		return false
+	}
+	for i, stop := n+1, x.Stop; i < stop; i = r.d.Nodes[i].Stop {
+		if !r.part(p.items, i) {
+			return false
+		}
+	}
+	return true
 }
 
-// part is the index behind a part that fits; nil is fit by all.
-func (r *reading) part(p *plain, at int) int {
-	end, ok := 0, false
+// part tells whether a part fits; nil is fit by all.
+func (r *reading) part(p *plain, n uint32) bool {
 	if p == nil {
-		end = marks.Value(r.b, at)
-		ok = r.spend(end - at)
-	} else {
-		end, ok = p.fits(r, at)
+		return r.skip(n)
 	}
-	if !ok {
-		return -1
+	return p.fits(r, n)
+}
+
+// decoded is a string without its quotes.
+func (r *reading) decoded(n uint32) []byte {
+	x := &r.d.Nodes[n]
+	if !x.TextEsc {
+		return r.d.Raw[x.At+1 : x.End-1]
 	}
-	return end
+	return marks.Text(r.d.Raw[x.At:x.End])
 }
 
 // text holds a string against the words for such.
-func (p *plain) text(r *reading, quoted []byte) bool {
+func (p *plain) text(r *reading, n uint32) bool {
 	if !p.limited && p.pattern == nil && p.least == 0 && p.greatest == unbounded {
 		return true
 	}
-	s := marks.Text(quoted)
+	s := r.decoded(n)
 	if p.limited && !p.words[string(s)] {
 		return false
 	}
 	if p.least > 0 || p.greatest < unbounded {
-		if n := utf8.RuneCount(s); n < p.least || n > p.greatest {
+		if count := utf8.RuneCount(s); count < p.least || count > p.greatest {
 			return false
 		}
 	}
@@ -202,7 +223,7 @@ func (p *plain) text(r *reading, quoted []byte) bool {
 
 // number holds a number without a power of ten against the words for such.
 func (p *plain) number(v []byte) bool {
-	if len(v) > maxNumber || bytes.IndexByte(v, 'e') >= 0 || bytes.IndexByte(v, 'E') >= 0 {
+	if !ordinaryNumber(v) {
 		return false
 	}
 	whole := v

@@ -1,0 +1,64 @@
+package flat_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pratique-dev/pratique/internal/flat"
+)
+
+func ExampleDoc_Read() {
+	raw := `{"id":9007199254740993,"tags":["a","\u0062"]}`
+	var d flat.Doc
+	fmt.Println(d.Read([]byte(raw), raw, flat.MaxNodes, false))
+	for i, x := range d.Nodes {
+		fmt.Printf("%c %q %s\n", x.Kind, d.NameOf(uint32(i)), raw[x.At:x.End])
+	}
+	fmt.Println(d.TextOf(4))
+	// Output:
+	// true
+	// { "" {"id":9007199254740993,"tags":["a","\u0062"]}
+	// 0 "id" 9007199254740993
+	// [ "tags" ["a","\u0062"]
+	// " "" "a"
+	// " "" "\u0062"
+	// b
+}
+
+// Names that may be taken for each other are noted, wherever they stand.
+func TestNear(t *testing.T) {
+	for s, near := range map[string]bool{
+		`{"a":1,"b":{"a":2,"c":[{"A":1},{"a":1}]}}`: false, `{"a":1,"A":2}`: true, `[{"x":{"branch":1,"Branch":2}}]`: true,
+		`{"s":1,"\u017f":2}`: true, `{"ask":1,"as\u212a":2}`: true, `{"σ":1,"ς":2}`: true, `{"ß":1,"ẞ":2}`: true, `{}`: false, `1`: false,
+		`{` + many(33) + `}`: true, // of many it is not told
+	} {
+		var d flat.Doc
+		if !d.Read([]byte(s), s, flat.MaxNodes, false) || d.Near != near {
+			t.Errorf("%.40s: near %v", s, d.Near)
+		}
+	}
+}
+
+func many(n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(`"m%d":%d`, i, i))
+	}
+	return strings.Join(all, ",")
+}
+
+// A reading that is used again knows nothing of the one before.
+func TestReadAgain(t *testing.T) {
+	var d flat.Doc
+	for _, s := range []string{`{"a":1,"A":{"\u0062":[[]]}}`, `x`, `{"c":"d"}`} {
+		ok := d.Read([]byte(s), s, flat.MaxNodes, false)
+		if ok != (s != "x") || s[0] == '{' && strings.Contains(s, "c") && (d.Near || d.Deep != 1 || len(d.Nodes) != 2 || len(d.Texts) != 0) {
+			t.Errorf("%s: %v, %+v", s, ok, d)
+		}
+		d.Reset(1 << 10)
+	}
+	if d.Read([]byte(`[1,2,3]`), "", 3, false) || !d.Read([]byte(`{"a":1,"a":2}`), "", 3, true) {
+		t.Error("bounds or looseness are not kept to")
+	}
+}
