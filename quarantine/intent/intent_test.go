@@ -126,6 +126,16 @@ func TestSeal(t *testing.T) {
 	if _, err := parse(t, "task: a\nexpires: 2020-01-01T00:00:00Z\ntools: [a]").Seal(agent, false, []intent.Item{item("a", 1)}, now); !errors.Is(err, intent.ErrFile) {
 		t.Error(err)
 	}
+	if _, err := parse(t, "task: a\nexpires: "+now.Add(60*24*time.Hour).Format(time.RFC3339)+"\ntools: [a]").Seal(agent, false, []intent.Item{item("a", 1)}, now); !errors.Is(err, intent.ErrFile) {
+		t.Error(err)
+	}
+	rules := string(seal(t, "task: a\nexpires: 1h\ntools: [a]\nrules:\n- {name: x, allow: [a]}\n- {name: y, never: [b]}\n").Text())
+	x, y := `{"allow":["a"],"name":"x"}`, `{"name":"y","never":["b"]}`
+	if text := strings.Replace(rules, x+","+y, y+","+x, 1); text == rules {
+		t.Errorf("no rules in %s", rules)
+	} else if _, err := intent.Read([]byte(text)); !errors.Is(err, intent.ErrText) {
+		t.Errorf("another spelling of the same: %v", err)
+	}
 	a, _ := p.Seal(agent, false, all, now)
 	slices.Reverse(all)
 	if b, _ := p.Seal(agent, false, all, now); a.Digest() != b.Digest() {
@@ -159,7 +169,9 @@ func TestNarrower(t *testing.T) {
 		"an allow more": base + "- {name: t, allow: [a]}\n", "an allow of all": swap("allow: [a, b]", "allow: [\"*\"]"), "an allow for more methods": swap("allow: [a, b]", "allow: [a, b], methods: [tools/call, prompts/get]"),
 		"results otherwise": swap("results: mark", "results: hold"), "results unsaid": swap(", results: mark", ""), "an ask of what was not allowed": base + "- {name: t, ask: [d], methods: [tools/call]}\n",
 		"an ask for every method": base + "- {name: t, ask: [a]}\n", "an ask of everything": base + "- {name: t, ask: [\"*\"], methods: [tools/call]}\n", "another name": swap("name: r", "name: q"),
-		"an ask in the place of a never": swap("never: [c]", "ask: [c]"), "guards": base + "guards: {off: [refs]}\n",
+		"an ask of what is allowed on conditions": base + "- {name: t, ask: [c], methods: [tools/call]}\n",
+		"an ask in the place of an allow":         swap("allow: [a, b]", "ask: [c], methods: [tools/call]", "[a, b, c]", "[c]"),
+		"an ask in the place of a never":          swap("never: [c]", "ask: [c]"), "guards": base + "guards: {off: [refs]}\n",
 	} {
 		i := func() (i *intent.Intent) {
 			defer func() { _ = recover() }()

@@ -85,7 +85,7 @@ func readBinding(agent credentials.AgentID, data []byte) (*binding, error) {
 		return nil, bad
 	}
 	var err error
-	if b.intent, err = intent.Read(b.Intent); err != nil || b.Agent != agent || b.intent.Agent() != agent || b.Revision == 0 || len(b.Seals) == 0 || len(b.Seals) > maxSeals {
+	if b.intent, err = intent.Read(b.Intent); err != nil || b.Agent != agent || b.Revision == 0 || len(b.Seals) == 0 || len(b.Seals) > maxSeals {
 		return nil, bad
 	}
 	return &b, nil

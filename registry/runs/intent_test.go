@@ -255,6 +255,10 @@ func TestNarrowing(t *testing.T) {
 	d.seal(three, nil, nil)
 	r := current(t, deskAt(t, dir, runs.Options{}).Store, alice)
 	bound(t, r)
+	older, err := os.ReadFile(filepath.Join(dir, string(alice)+".intent"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	early := d.sign(one, three)
 	narrow := d.sign(two, three)
 	d.take(narrow, two, nil)
@@ -269,12 +273,18 @@ func TestNarrowing(t *testing.T) {
 	d.take(narrow, two, runs.ErrIntent)                              // an older one again
 	failed := errors.New("the log is full")                          //
 	less := wish(t, alice, false, "20m", "a")                        //
-	_, err := d.Seal(t.Context(), d.sign(less, one), less.Text(), func(*registry.Entry) error { return failed })
+	_, err = d.Seal(t.Context(), d.sign(less, one), less.Text(), func(*registry.Entry) error { return failed })
 	if !errors.Is(err, failed) {
 		t.Error(err)
 	}
 	if b := bound(t, r); b.Intent.Digest() != one.Digest() {
 		t.Errorf("without a record: %s", b.Intent.Text())
+	}
+	if err := os.WriteFile(filepath.Join(dir, string(alice)+".intent"), older, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := r.Intent(); !errors.Is(err, runs.ErrDamaged) {
+		t.Errorf("an older file in its place: %+v %v", b, err)
 	}
 }
 
@@ -312,6 +322,8 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%s seals", name)
 		}
 	}
+	late := deskAt(t, filepath.Join(t.TempDir(), "runs"), runs.Options{Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
+	late.seal(i, nil, runs.ErrIntent) // it has ended before it is sealed
 	elsewhere, err := runs.Open(filepath.Join(t.TempDir(), "runs"), runs.Options{Audience: "another log"})
 	if err != nil {
 		t.Fatal(err)
@@ -347,8 +359,12 @@ func TestRevokedOperator(t *testing.T) {
 		}
 		return key.Key(), nil
 	}))}
-	d := deskAt(t, filepath.Join(t.TempDir(), "runs"), o)
+	dir := filepath.Join(t.TempDir(), "runs")
+	d := deskAt(t, dir, o)
 	d.seal(wish(t, alice, false, "1h", "a"), nil, nil)
+	if err := os.Chtimes(filepath.Join(dir, string(alice)+".intent"), now, now.Add(-time.Hour)); err != nil { // not a file that is read each time
+		t.Fatal(err)
+	}
 	r := current(t, d.Store, alice)
 	bound(t, r)
 	revoked.Store(true)
