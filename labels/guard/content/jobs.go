@@ -230,6 +230,9 @@ func (c *check) artifact(s *scalar, uses map[string]string) {
 
 // workspace judges a pnpm-workspace.yaml.
 func (c *check) workspace(s *scalar) {
+	if len(s.path) == 0 {
+		return
+	}
 	switch s.path[0] {
 	case "catalog", "overrides":
 		c.npmDependency(s.from, s.to, lastName(s.path[len(s.path)-1]), s.value)

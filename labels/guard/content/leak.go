@@ -32,6 +32,9 @@ func (c *check) commands(s string, at func(command) (int, int), depth int) {
 	}
 	list := lex(s)
 	for i := range list[1:] {
+		if c.full() {
+			return
+		}
 		from, to := at(list[i+1])
 		c.judge(list, i+1, from, to, depth)
 	}
@@ -214,7 +217,7 @@ func (c *check) pipeline(list []command, i, from, to int) {
 	if !fetchers[name] && !decodes(name, args) {
 		return
 	}
-	for n := list[i].next; n > 0; n = list[n].next {
+	for n, stages := list[i].next, 0; n > 0 && stages <= maxStages; n, stages = list[n].next, stages+1 {
 		if next, _ := list[n].program(); interpreters[next] {
 			c.add(CI, from, to, whyRemote)
 			return

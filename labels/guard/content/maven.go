@@ -100,7 +100,7 @@ func (c *check) gradle() {
 			return
 		}
 		quotedIn(s, func(q string, from, _ int) {
-			before := strings.TrimRight(s[:from], " (\t=:")
+			before := strings.TrimRight(s[max(0, from-64):from], " (\t=:")
 			word := before[strings.LastIndexAny(before, " (\t.=,{")+1:]
 			switch {
 			case isURL(q) && (word == "url" || word == "uri" || word == "setUrl" || word == "from" || word == "maven" || word == "artifactUrls"):
@@ -153,7 +153,7 @@ func (c *check) gradleMap(s string, l textLine) {
 	}
 	m := map[string]string{}
 	quotedIn(s, func(q string, from, _ int) {
-		before := strings.TrimRight(s[:from], " :=")
+		before := strings.TrimRight(s[max(0, from-64):from], " :=")
 		m[before[strings.LastIndexAny(before, " (,")+1:]] = q
 	})
 	if m["group"] != "" && m["name"] != "" {

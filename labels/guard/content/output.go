@@ -7,7 +7,7 @@ import (
 // output judges where the secret that a command prints goes to.
 func (c *check) output(list []command, i, from, to int) {
 	encoded := false
-	for n := i; ; n = list[n].next {
+	for n, stages := i, 0; ; n, stages = list[n].next, stages+1 {
 		cmd := &list[n]
 		name, args := cmd.program()
 		switch {
@@ -26,7 +26,7 @@ func (c *check) output(list []command, i, from, to int) {
 			c.target(cmd.targets, &list[i], from, to)
 			return
 		}
-		if cmd.next == 0 {
+		if cmd.next == 0 || stages > maxStages {
 			if cmd.captured {
 				return
 			}
@@ -39,6 +39,9 @@ func (c *check) output(list []command, i, from, to int) {
 		c.add(CI, from, to, whyPrints)
 	}
 }
+
+// maxStages is how many commands of one pipeline are followed.
+const maxStages = 16
 
 // takes tells whether a program reads a secret as it should be read, and prints none.
 func takes(name string, args []word) bool {

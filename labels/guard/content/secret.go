@@ -143,11 +143,14 @@ func structured(t string, f func(from, to int)) {
 			break
 		}
 		from := at + i
-		end := webToken(t, from)
-		if end > 0 && (from == 0 || !url64[t[from-1]]) {
-			f(from, end)
+		at = from + 3
+		if from > 0 && url64[t[from-1]] {
+			continue
 		}
-		at = max(from+3, end)
+		if end := webToken(t, from); end > 0 {
+			f(from, end)
+			at = end
+		}
 	}
 	for at := 0; ; {
 		i := strings.Index(t[at:], "://")

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -48,6 +49,9 @@ type pendingDoc struct {
 // maxSubstitutions is how deep substitutions may stand in each other.
 const maxSubstitutions = 24
 
+// maxVars is how many different variables of one substitution are followed.
+const maxVars = 64
+
 func lex(s string) []command {
 	l := &lexer{s: s, commands: make([]command, 1, 8)} // 0 is none
 	for l.i < len(l.s) {
@@ -59,7 +63,8 @@ func lex(s string) []command {
 // A commandList is one run over commands that follow each other.
 type commandList struct {
 	cur  command
-	prev int // the command whose output the next one reads; 0: none
+	prev int   // the command whose output the next one reads; 0: none
+	own  []int // its commands, without those in their words
 }
 
 // end puts the command that was read to the others; pipe: the next one reads its output.
@@ -68,6 +73,7 @@ func (l *lexer) end(r *commandList, pipe bool) {
 		c.to = l.i
 		l.commands = append(l.commands, *c)
 		n := len(l.commands) - 1
+		r.own = append(r.own, n)
 		if r.prev > 0 {
 			l.commands[r.prev].next = n
 		}
@@ -80,7 +86,6 @@ func (l *lexer) end(r *commandList, pipe bool) {
 
 // run reads commands up to a byte that ends them; 0: the end of the text.
 func (l *lexer) run(end byte, captured bool) (vars []string) {
-	first := len(l.commands)
 	r := &commandList{cur: command{from: l.i, captured: captured}}
 	for l.i < len(l.s) {
 		c := l.s[l.i]
@@ -94,8 +99,15 @@ func (l *lexer) run(end byte, captured bool) (vars []string) {
 		l.step(r, c)
 	}
 	l.end(r, false)
-	for _, c := range l.commands[first:] {
-		vars = append(vars, c.effects()...)
+	if !captured {
+		return nil
+	}
+	for _, n := range r.own { // what stands in words of words is in their words' variables
+		for _, v := range l.commands[n].effects() {
+			if len(vars) < maxVars && !slices.Contains(vars, v) {
+				vars = append(vars, v)
+			}
+		}
 	}
 	return vars
 }
