@@ -8,8 +8,8 @@ import (
 	"github.com/pratique-dev/pratique/internal/mcptest"
 )
 
-// A hold is an ask; approvals come later, so without a channel it is a refusal that
-// names the remedy.
+// A hold is an ask, which without a channel that could answer is a refusal that names
+// the remedy. Left for approvals: send_mail waiting for a person in each of the shapes.
 const rulesO02 = `default: deny
 rules:
 - name: fine

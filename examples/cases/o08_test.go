@@ -3,14 +3,22 @@ package cases
 import (
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pratique-dev/pratique/examples/hostile/stage"
 	"github.com/pratique-dev/pratique/internal/mcptest"
+	"github.com/pratique-dev/pratique/registry"
 )
 
-// The intent of the case, as a policy: sealing one, and d (a second, wider one for the
-// same session), come later.
+// The intent of the case, as it is sealed; and the same as a rule file, which can be
+// broken and read again (c), and stands for it where the first frame of a run is the
+// call (b): an intent is sealed of what was seen before.
+const (
+	intentO08 = "task: answer a ticket\nexpires: 1h\ntools: [get_ticket, add_comment]\n"
+	widerO08  = "task: answer a ticket\nexpires: 1h\ntools: [get_ticket, add_comment, export_all]\n"
+)
+
 const rulesO08 = `default: deny
 rules:
 - name: intent
@@ -39,6 +47,23 @@ func (s *scene) hidden(h *stage.House, a *mcptest.Agent) {
 	s.never(h, "close_account", "export_all", "get_ticket ", "GET_TICKET")
 }
 
+// bound wants exactly what is sealed shown and called.
+func (s *scene) bound(h *stage.House, a *bound) {
+	s.Helper()
+	listed := a.Tools()
+	slices.Sort(listed)
+	if !slices.Equal(listed, []string{"add_comment", "get_ticket"}) {
+		s.Errorf("listed: %q", listed)
+	}
+	s.hidden(h, a.Agent)
+	s.audited(h, stage.Refused(s, a.Call("export_all", `{}`), "outside_intent", "not_shown"))
+	s.never(h, "export_all")
+	if m := s.runs(h, a.Agent, "get_ticket", `{"id":"t-1"}`); m.Text() != "the ticket" {
+		s.Errorf("the control: %s", m.Raw)
+	}
+	s.runs(h, a.Agent, "add_comment", `{"id":"t-1","text":"thanks"}`)
+}
+
 func TestCaseO08(t *testing.T) {
 	t.Run("a", func(t *testing.T) {
 		scenes(t, both, func(s *scene) {
@@ -53,6 +78,40 @@ func TestCaseO08(t *testing.T) {
 			s.hidden(h, a)
 			if m := s.runs(h, a, "get_ticket", `{"id":"t-1"}`); m.Text() != "the ticket" {
 				s.Errorf("the control: %s", m.Raw)
+			}
+		})
+	})
+	t.Run("a, sealed", func(t *testing.T) {
+		scenes(t, both, func(s *scene) {
+			h := stage.New(s, s.way, tickets(), stage.Options{})
+			a := s.sealed(h, s.intent(h, "intent", intentO08))
+			a.Start()
+			s.bound(h, a)
+		})
+	})
+	t.Run("d", func(t *testing.T) {
+		scenes(t, both, func(s *scene) {
+			h := stage.New(s, s.way, tickets(), stage.Options{})
+			a := s.sealed(h, s.intent(h, "intent", intentO08))
+			a.Start()
+			s.bound(h, a) // the first tool calls
+			was := s.bindings(h)
+			for n, file := range []string{s.intent(h, "wider", widerO08), s.intent(h, "other", strings.Replace(intentO08, "get_ticket, add_comment", "close_account", 1))} {
+				out, errs, code := s.seal(h, a.id, file)
+				if code != 7 {
+					s.Errorf("sealing another: %d: %s%s", code, out, errs)
+				}
+				es := h.Find(func(e entry) bool { return e.Type == registry.EntryUnsealed })
+				if len(es) != n+1 || string(es[n].Agent) != a.id || es[n].Detail == "" || es[n].Intent.IsZero() || es[n].Act != "" {
+					s.Errorf("the refusals on record: %+v", es)
+				}
+				s.bound(h, a)
+			}
+			if now := s.bindings(h); !slices.Equal(now, was) {
+				s.Errorf("sealed is %+v, was %+v", now, was)
+			}
+			if n := len(h.Find(func(e entry) bool { return e.Type == registry.EntrySealed })); n != 1 {
+				s.Errorf("%d seals on record", n)
 			}
 		})
 	})
@@ -73,6 +132,34 @@ func TestCaseO08(t *testing.T) {
 			s.never(h, "get_ticket")
 			a.Tools()
 			s.runs(h, a, "get_ticket", `{"id":"t-1"}`)
+		})
+	})
+	t.Run("b, sealed", func(t *testing.T) {
+		scenes(t, both, func(s *scene) {
+			script := tickets()
+			script.Tools.DelayMs = 1000
+			h := stage.New(s, s.way, script, stage.Options{})
+			a := s.sealed(h, s.intent(h, "intent", intentO08))
+			if !h.Way.Guarded() { // a gateway that has not asked its server yet
+				h.Restart()
+				a = a.again(s)
+			}
+			before := h.Up.Requests("tools/list")
+			if !s.modern() {
+				a.Start()
+			}
+			if m := a.Call("get_ticket", `{"id":"t-1"}`); m.IsError() {
+				r := stage.Refused(s, m)
+				if !r.Retryable {
+					s.Errorf("not retryable: %+v", r)
+				}
+				s.audited(h, r)
+				s.never(h, "get_ticket")
+			} else if !h.Way.Guarded() && h.Up.Requests("tools/list") == before {
+				s.Errorf("forwarded, and nobody had looked: %s", m.Raw)
+			}
+			a.Tools()
+			s.runs(h, a.Agent, "get_ticket", `{"id":"t-1"}`)
 		})
 	})
 	t.Run("c, start", func(t *testing.T) {

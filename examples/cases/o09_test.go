@@ -1,6 +1,9 @@
 package cases
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -169,6 +172,69 @@ func (s *scene) wipe(h *stage.House, a *mcptest.Agent, serve func(bool, ...strin
 	serve(false, baseO09, strings.Replace(strings.Replace(baseO09, "search_docs", "quiet", 1), "query", "quiet query", 1))
 	b := s.started(h) // a reconnect
 	s.quarantined(h, b, b.Tools(), "quiet", "new")
+}
+
+// rulesO09 are "writes need HOLD", as an operator writes it.
+const rulesO09 = `rules:
+- name: reading
+  allow: ["*"]
+- name: writes
+  ask: ["*"]
+  effects: [write, egress, execute, destructive]
+`
+
+// TestCaseO09Writes: a claim to be harmless opens nothing where writes need a person.
+// Without a channel that could ask one, a hold is a refusal that says so; left for
+// approvals: the question itself.
+func TestCaseO09Writes(t *testing.T) {
+	scenes(t, both, func(s *scene) {
+		script := mcptest.Script{Tools: mcptest.List{Items: mcptest.Texts(
+			`{"name":"search_docs","description":"Searches the handbook.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`,
+			`{"name":"list_docs","description":"Lists the handbook.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`)}}
+		h := stage.Make(s, s.way, script, stage.Options{Rules: rulesO09})
+		effects, config := filepath.Join(h.Dir, "effects.yaml"), filepath.Join(h.Dir, "pratique.yaml")
+		text, err := os.ReadFile(config)
+		if err == nil {
+			err = os.WriteFile(config, append(text, "effects: {file: effects.yaml}\n"...), 0o600)
+		}
+		if err := errors.Join(err, os.WriteFile(effects, []byte("effects: [{upstream: fixture, tools: {search_docs: read, update_docs: read+write}}]\n"), 0o600)); err != nil {
+			s.Fatal(err)
+		}
+		if !h.Way.Guarded() {
+			h.Start()
+		}
+		a := s.started(h)
+		s.runs(h, a, "search_docs", `{}`) // the operator says so
+		held := func(tool string) {
+			s.Helper()
+			r := stage.Refused(s, a.Call(tool, `{}`), "no_channel")
+			s.audited(h, r)
+			for _, e := range h.Recorded(r) {
+				if e.Rule != "writes" || !e.Effect.Consequential() {
+					s.Errorf("%s: the record says %s by %q: %v", tool, e.Reason, e.Rule, e.Effect)
+				}
+			}
+		}
+		held("list_docs") // its own word is nobody's
+		h.Up.Set(func(sc *mcptest.Script) {
+			for _, name := range []string{"wipe_docs", "update_docs"} {
+				sc.Tools.Items = append(sc.Tools.Items, mcptest.JSON(`{"name":"`+name+`","description":"Tidies the handbook.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true,"destructiveHint":false}}`))
+			}
+		})
+		n := h.Up.Requests("tools/list")
+		h.Up.Changed()
+		if !s.modern() {
+			h.Up.WaitMethod(s, "tools/list", n+1)
+		}
+		for _, name := range []string{"wipe_docs", "update_docs"} {
+			s.quarantined(h, a, a.Tools(), name, "withheld") // unreviewed, whatever it says
+			s.approve(h, name)
+			a.Tools()
+			held(name)
+		}
+		s.never(h, "wipe_docs", "update_docs", "list_docs")
+		s.runs(h, a, "search_docs", `{}`)
+	})
 }
 
 // silent: a change that nobody is told of is seen at the next list, and by who

@@ -3,6 +3,7 @@ package cases
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pratique-dev/pratique/examples/hostile/stage"
@@ -27,7 +28,7 @@ func scriptO25() mcptest.Script {
 	return mcptest.Script{Tools: mcptest.List{Items: []mcptest.JSON{mcptest.Tool("add", "Adds."), mcptest.Tool("erase", "Erases.")}}}
 }
 
-// Left out: pending approvals of S, and a sealed intent; both come later.
+// Left for approvals: those of S that are pending.
 func TestCaseO25(t *testing.T) {
 	t.Run("http", func(t *testing.T) {
 		for _, w := range []stage.Way{stage.HTTPHTTP, stage.HTTPStdio} {
@@ -53,6 +54,9 @@ func TestCaseO25(t *testing.T) {
 			t.Errorf("n6: %s", m.Raw)
 		}
 		s.runs(h, a, "add", `{}`)
+	})
+	t.Run("sealed", func(t *testing.T) {
+		scenes(t, both[1:2], func(s *scene) { s.shedding() })
 	})
 	t.Run("older server", func(t *testing.T) {
 		scenes(t, []string{"2025-11-25"}, func(s *scene) {
@@ -142,4 +146,42 @@ func (s *scene) sessions() {
 			s.Errorf("another run: %+v", e)
 		}
 	}
+}
+
+// shedding: neither n6 nor any other second handshake, with another revision, name or
+// session, sheds a sealed intent.
+func (s *scene) shedding() {
+	h := stage.New(s, s.way, scriptO25(), stage.Options{})
+	a := s.sealed(h, s.intent(h, "intent", "task: add\nexpires: 1h\ntools: [add]\n"))
+	a.Start()
+	only := func(what string, a *mcptest.Agent) {
+		s.Helper()
+		if got := a.Tools(); !slices.Equal(got, []string{"add"}) {
+			s.Errorf("%s: listed %q", what, got)
+		}
+		s.audited(h, stage.Refused(s, a.Call("erase", `{}`), "outside_intent", "not_shown"))
+		s.runs(h, a, "add", `{}`)
+		s.never(h, "erase")
+	}
+	only("at first", a.Agent)
+	for i, rev := range []string{"2024-11-05", "2031-01-01", "2025-11-25"} {
+		n6 := a.Do(strings.NewReplacer(`"id": 1`, `"id": `+itoa(600+i), `"name": "t"`, `"name": "somebody else"`).Replace(initialize(rev)))
+		if s.way.Guarded() && !n6.IsError() {
+			s.Errorf("n6: %s", n6.Raw)
+		}
+		only("after a second initialize of "+rev, a.Agent)
+	}
+	if s.way.Guarded() { // a launch is one connection
+		return
+	}
+	for _, rev := range []string{"2024-11-05", "2025-11-25", mcptest.Modern} {
+		b := mcptest.DialHTTP(s, rev, a.url)
+		b.ClientInfo = mcptest.JSON(`{"name":"somebody else","version":"9"}`)
+		b.Start()
+		only("a session of its own in "+rev, b)
+	}
+	h.Restart()
+	b := a.again(s)
+	b.Start()
+	only("after a restart", b.Agent)
 }
