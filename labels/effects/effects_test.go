@@ -36,7 +36,7 @@ const (
 )
 
 // Of an attested origin a read is what claims, name and schema agree on.
-func TestRule(t *testing.T) {
+func TestEffectRule(t *testing.T) {
 	for _, c := range []struct {
 		standing                  labels.Standing
 		annotations, name, schema string
@@ -160,7 +160,7 @@ func parsed(t testing.TB, text string) *effects.File {
 }
 
 // The file goes before catalogues, and these before the rule.
-func TestOrder(t *testing.T) {
+func TestFileBeforeCatalogueBeforeRule(t *testing.T) {
 	priv, k := newKey(t)
 	tok := signed(t, priv, `effects:
   - package: npm:@x/y

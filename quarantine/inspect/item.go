@@ -129,11 +129,11 @@ func (j *judge) leaf(text, above, last string) {
 		o := j.item.open[len(j.item.open)-1]
 		l := &t.Leaves[o.leaf]
 		if bound := last == "type" || last == "enum" || last == "const"; !bound || above == o.path || last != "type" && above == o.path+".items" {
-			l.Add(last, text)
+			l.Add(last, text, j.at)
 		}
 	case last == "title", last == "description", last == "$comment", last == "pattern", last == "format":
 		t.Leaves = append(t.Leaves, declared.Leaf{Path: j.s.Path, At: j.at})
-		t.Leaves[len(t.Leaves)-1].Add(last, text)
+		t.Leaves[len(t.Leaves)-1].Add(last, text, j.at)
 	}
 }
 

@@ -39,10 +39,17 @@ func outlineOf(t *declared.Tool) string {
 	fmt.Fprintf(&b, "%q %q %v\n", t.Name, t.Title, len(t.Hints))
 	for _, l := range t.Leaves {
 		if l.Name != "" {
-			fmt.Fprintf(&b, "%q in %q %v %v %q %q %q %q\n", l.Name, l.Above, l.Named, l.Enum, l.Types, l.Titles, l.Formats, l.Patterns)
+			fmt.Fprintf(&b, "%q in %q %v %v %q %q %q %q %d\n", l.Name, l.Above, l.Named, l.Enum, l.Types, texts(l.Titles), texts(l.Formats), texts(l.Patterns), len(l.Descriptions))
 		}
 	}
 	return b.String()
+}
+
+func texts(said []declared.Said) (out []string) {
+	for _, s := range said {
+		out = append(out, s.Text)
+	}
+	return out
 }
 
 // The inspector, which has paths and texts, sees the leaves that a reader of the

@@ -6,33 +6,28 @@ import (
 	"strings"
 )
 
-// asked is what a leaf asks for; nil: nothing of any class. Name, form and pattern
-// say it best, then title and description.
-func asked(l *Leaf, budget *int) *class {
+// asked is what a leaf asks for, and where it does; nil: nothing of any class. Name,
+// form and pattern say it best, then title and description.
+func asked(l *Leaf, budget *int) (c *class, at int) {
 	if c := askedByName(l); c != nil || l.Enum {
-		return c
+		return c, l.At
 	}
-	for _, f := range l.Formats {
-		if c := formats[strings.ToLower(f)]; c != nil {
-			return c
+	for _, by := range [...]struct {
+		said []Said
+		is   func(text string) *class
+	}{
+		{l.Formats, func(text string) *class { return formats[strings.ToLower(text)] }},
+		{l.Patterns, func(text string) *class { return askedByPattern(text, budget) }},
+		{l.Titles, func(text string) *class { return nounOf(wordsOf(text), true) }},
+		{l.Descriptions, askedByText},
+	} {
+		for _, s := range by.said {
+			if c := by.is(s.Text); c != nil {
+				return c, s.At
+			}
 		}
 	}
-	for _, p := range l.Patterns {
-		if c := askedByPattern(p, budget); c != nil {
-			return c
-		}
-	}
-	for _, t := range l.Titles {
-		if c := nounOf(wordsOf(t), true); c != nil {
-			return c
-		}
-	}
-	for _, d := range l.Descriptions {
-		if c := askedByText(d); c != nil {
-			return c
-		}
-	}
-	return nil
+	return nil, l.At
 }
 
 var formats = func() map[string]*class {

@@ -54,7 +54,14 @@ type Leaf struct {
 
 	// What its schema says of it, its items and its alternatives, each in the order of
 	// the document.
-	Types, Titles, Descriptions, Formats, Patterns []string
+	Types                                   []string
+	Titles, Descriptions, Formats, Patterns []Said
+}
+
+// A Said is a text of a schema.
+type Said struct {
+	Text string
+	At   int // for whoever made the tool: where it stands
 }
 
 // An Origin is what a server says it is for. The zero value says nothing, and
@@ -79,7 +86,7 @@ const (
 type Finding struct {
 	Kind  Kind
 	Class Class  // of an overreach: what is asked for
-	At    int    // Hint.At or Tool.Described of a contradiction, Leaf.At of an overreach
+	At    int    // Hint.At or Tool.Described of a contradiction; of an overreach Said.At, or Leaf.At where it is the name
 	Path  string // Leaf.Path; of a contradiction: that of the claim
 	Why   string // one sentence of ours; of the tool's own words only names of parameters, quoted
 }

@@ -219,7 +219,7 @@ func (r *schemaReader) text(name, path, above string, of int) error {
 			return err
 		}
 	}
-	r.leaves[of].Add(name, string(b))
+	r.leaves[of].Add(name, string(b), of)
 	return nil
 }
 
@@ -243,7 +243,7 @@ func (r *schemaReader) values(word, path string, of int) error {
 		if err != nil {
 			return err
 		}
-		r.leaves[of].Add(word, string(b))
+		r.leaves[of].Add(word, string(b), of)
 	}
 	return nil
 }
@@ -256,16 +256,16 @@ func (l *Leaf) Bounds(word, path string) bool {
 
 // Add takes a string of the schema that the leaf is about, by the word of JSON
 // Schema that it belongs to. Of types and values only those that Bounds are for it.
-func (l *Leaf) Add(word, text string) {
+func (l *Leaf) Add(word, text string, at int) {
 	switch word {
 	case "title":
-		l.Titles = append(l.Titles, text)
+		l.Titles = append(l.Titles, Said{text, at})
 	case "description", "$comment":
-		l.Descriptions = append(l.Descriptions, text)
+		l.Descriptions = append(l.Descriptions, Said{text, at})
 	case "format", "contentMediaType":
-		l.Formats = append(l.Formats, text)
+		l.Formats = append(l.Formats, Said{text, at})
 	case "pattern":
-		l.Patterns = append(l.Patterns, text)
+		l.Patterns = append(l.Patterns, Said{text, at})
 	case "type":
 		l.Types = append(l.Types, text)
 	case "enum", "const":

@@ -19,7 +19,7 @@ func overreaches(t *Tool, o *Origin) (out []Finding) {
 		if l.flag() || l.Named && said[l.Name] {
 			continue
 		}
-		c := asked(l, &budget)
+		c, at := asked(l, &budget)
 		if c == nil {
 			continue
 		}
@@ -34,7 +34,7 @@ func overreaches(t *Tool, o *Origin) (out []Finding) {
 		if len(out) == maxFound {
 			break
 		}
-		out = append(out, Finding{Kind: Overreach, Class: c.name, At: l.At, Path: l.Path, Why: why(c, l, about)})
+		out = append(out, Finding{Kind: Overreach, Class: c.name, At: at, Path: l.Path, Why: why(c, l, about)})
 	}
 	return out
 }
@@ -74,12 +74,16 @@ func (c *class) unfounded(t *Tool, l *Leaf, p, server *purpose, known bool) (abo
 // about nothing known may name its service anywhere in its description.
 func ownKey(t *Tool, l *Leaf, about bool) bool {
 	for _, p := range l.Patterns {
-		if takes(p) == byClass[AccessToken] { // the form of a well-known service's
+		if takes(p.Text) == byClass[AccessToken] { // the form of a well-known service's
 			return false
 		}
 	}
 	var said map[string]bool
-	for _, w := range append(wordsOf(l.Name), wordsOf(strings.Join(l.Descriptions, " "))...) {
+	words := wordsOf(l.Name)
+	for _, d := range l.Descriptions {
+		words = append(words, wordsOf(d.Text)...)
+	}
+	for _, w := range words {
 		if !others[w] {
 			continue
 		}
