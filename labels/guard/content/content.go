@@ -111,7 +111,7 @@ const most = 16
 // Call judges everything that the arguments of a call would write, and every other
 // text in them for secrets. The tree is of the decision and is read on the way.
 func (j *Judge) Call(root args.Value) []Finding {
-	if !j.worth(root) {
+	if !j.worth(root, other) {
 		return nil
 	}
 	var out []Finding

@@ -76,10 +76,13 @@ func (s *sighting) again(t string, layer int, at func(int) int) { s.look(t, laye
 // run decodes a run of base64 or hex and hands on what is text then; true: something
 // was. What stands before it may have shifted it.
 func (s *sighting) run(run string, found func(text string)) (any bool) {
-	if b := unhex(run); len(b) >= leastHex/2 && readable(b) {
-		if any = true; found != nil {
-			found(b)
+	if hexRun(run) { // small digits and letters up to f are no base64
+		if b := unhex(run); len(b) >= leastHex/2 && readable(b) {
+			if any = true; found != nil {
+				found(b)
+			}
 		}
+		return any
 	}
 	std := run
 	if strings.ContainsAny(run, "-_") {
@@ -127,6 +130,23 @@ func readable[T string | []byte](b T) bool {
 		n = 0
 	}
 	return false
+}
+
+// hexRun tells whether a run is of hexadecimal digits in one case alone.
+func hexRun(s string) bool {
+	var low, up bool
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+		case c >= 'a' && c <= 'f':
+			low = true
+		case c >= 'A' && c <= 'F':
+			up = true
+		default:
+			return false
+		}
+	}
+	return !(low && up)
 }
 
 func unhex(s string) string {

@@ -52,7 +52,7 @@ var forms = []form{
 	{prefix: "npm_", min: 36, max: 36, chars: alnum}, {prefix: "pypi-AgE", min: 50, chars: url64}, {prefix: "rubygems_", min: 48, chars: hexes}, {prefix: "dckr_pat_", min: 24, chars: url64}, {prefix: "dckr_oat_", min: 24, chars: url64}, {prefix: "hf_", min: 34, chars: alnum, apart: true}, {prefix: "crates_", min: 32, chars: alnum}, {prefix: "cio", min: 32, max: 32, chars: alnum, apart: true}, {prefix: "oy2", min: 43, max: 43, chars: alphabet(lower + digit), apart: true},
 	{prefix: "SG.", min: 60, chars: dotted, apart: true}, {prefix: "dop_v1_", min: 64, chars: hexes}, {prefix: "doo_v1_", min: 64, chars: hexes}, {prefix: "shpat_", min: 32, chars: hexes}, {prefix: "shpss_", min: 32, chars: hexes}, {prefix: "shpca_", min: 32, chars: hexes}, {prefix: "sq0atp-", min: 22, chars: url64}, {prefix: "sq0csp-", min: 40, chars: url64},
 	{prefix: "glsa_", min: 36, chars: word62}, {prefix: "glc_", min: 40, chars: std64}, {prefix: "hvs.", min: 24, chars: url64, apart: true}, {prefix: "hvb.", min: 24, chars: url64, apart: true}, {prefix: "s.", min: 24, max: 24, chars: alnum, apart: true, hex: true}, {prefix: "atlasv1.", min: 60, chars: url64}, {prefix: ".atlasv1.", min: 60, chars: url64}, {prefix: "dapi", min: 32, max: 32, chars: hexes, apart: true},
-	{prefix: "LTAI", min: 20, chars: alnum, apart: true}, {prefix: "AKID", min: 32, max: 32, chars: alnum, apart: true}, {prefix: "PMAK-", min: 50, chars: slack}, {prefix: "lin_api_", min: 40, chars: alnum}, {prefix: "figd_", min: 40, chars: url64}, {prefix: "ntn_", min: 40, chars: alnum}, {prefix: "secret_", min: 43, max: 43, chars: alnum}, {prefix: "pul-", min: 40, chars: hexes, apart: true}, {prefix: "sntrys_", min: 60, chars: std64}, {prefix: "sntryu_", min: 60, chars: hexes}, {prefix: "nvapi-", min: 60, chars: url64}, {prefix: "gsk_", min: 50, chars: alnum}, {prefix: "r8_", min: 37, chars: alnum, apart: true}, {prefix: "xai-", min: 70, chars: alnum, apart: true}, {prefix: "tskey-", min: 24, chars: slack}, {prefix: "fo1_", min: 40, chars: url64}, {prefix: "FlyV1 fm2_", min: 60, chars: std64}, {prefix: "EAACEdEose0cBA", min: 20, chars: alnum}, {prefix: "AccountKey=", min: 80, chars: std64}, {prefix: "SharedAccessKey=", min: 40, chars: std64}, {prefix: "AGE-SECRET-KEY-1", min: 58, chars: capital}, {prefix: "AGE-PLUGIN-", min: 80, chars: slack}, {prefix: "ops_eyJ", min: 100, chars: url64}, {prefix: "CFPAT-", min: 40, chars: url64}, {prefix: "ATATT3xFfGF0", min: 100, chars: alphabet(lower + upper + digit + "_-=")}, {prefix: "ATCTT3xFfGF0", min: 60, chars: alphabet(lower + upper + digit + "_-=")}, {prefix: "bkua_", min: 40, chars: hexes}, {prefix: "dt0c01.", min: 80, chars: dotted},
+	{prefix: "LTAI", min: 20, chars: alnum, apart: true}, {prefix: "AKID", min: 32, max: 32, chars: alnum, apart: true}, {prefix: "PMAK-", min: 50, chars: slack}, {prefix: "lin_api_", min: 40, chars: alnum}, {prefix: "figd_", min: 40, chars: url64}, {prefix: "ntn_", min: 40, chars: alnum}, {prefix: "secret_", min: 43, max: 43, chars: alnum}, {prefix: "pul-", min: 40, chars: hexes, apart: true}, {prefix: "sntrys_", min: 60, chars: std64}, {prefix: "sntryu_", min: 60, chars: hexes}, {prefix: "nvapi-", min: 60, chars: url64}, {prefix: "gsk_", min: 50, chars: alnum}, {prefix: "r8_", min: 37, chars: alnum, apart: true}, {prefix: "xai-", min: 70, chars: alnum, apart: true}, {prefix: "tskey-", min: 24, chars: slack}, {prefix: "fo1_", min: 40, chars: url64}, {prefix: "fm2_", min: 60, chars: std64, apart: true}, {prefix: "EAACEdEose0cBA", min: 20, chars: alnum}, {prefix: "AccountKey=", min: 80, chars: std64}, {prefix: "SharedAccessKey=", min: 40, chars: std64}, {prefix: "AGE-SECRET-KEY-1", min: 58, chars: capital}, {prefix: "AGE-PLUGIN-", min: 80, chars: slack}, {prefix: "ops_eyJ", min: 100, chars: url64}, {prefix: "CFPAT-", min: 40, chars: url64}, {prefix: "ATATT3xFfGF0", min: 100, chars: alphabet(lower + upper + digit + "_-=")}, {prefix: "ATCTT3xFfGF0", min: 60, chars: alphabet(lower + upper + digit + "_-=")}, {prefix: "bkua_", min: 40, chars: hexes}, {prefix: "dt0c01.", min: 80, chars: dotted},
 }
 
 // pairs tells by two bytes whether some form begins with them.
@@ -62,10 +62,16 @@ var (
 )
 
 func init() {
-	for i := range forms {
-		k := uint16(forms[i].prefix[0])<<8 | uint16(forms[i].prefix[1])
+	add := func(prefix string, n int) {
+		k := uint16(prefix[0])<<8 | uint16(prefix[1])
 		pairs[k>>6] |= 1 << (k & 63)
-		byPair[k] = append(byPair[k], i)
+		byPair[k] = append(byPair[k], n)
+	}
+	for i := range forms {
+		add(forms[i].prefix, i)
+	}
+	for i, p := range beginnings {
+		add(p, -1-i)
 	}
 }
 
@@ -83,6 +89,9 @@ func tokens(s string, f func(from, to int, pieces bool)) {
 			continue
 		}
 		for _, n := range byPair[prev] {
+			if n < 0 {
+				continue // known by what it is made of: see structured
+			}
 			if end, pieces := forms[n].at(s, i-1); end > 0 {
 				f(i-1, end, pieces)
 				last = end

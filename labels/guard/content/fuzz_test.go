@@ -8,8 +8,8 @@ import (
 	"github.com/pratique-dev/pratique/labels/args"
 )
 
-// places is a path for every kind of file.
-var places = []string{
+// everywhere is a path for every kind of file.
+var everywhere = []string{
 	"a.txt", "package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "pnpm-workspace.yaml", "requirements.txt", "pyproject.toml", "Pipfile", "Pipfile.lock", "setup.cfg", "setup.py", "poetry.lock", "go.mod", "go.work", "go.sum",
 	"Cargo.toml", "Gemfile", "a.gemspec", "Gemfile.lock", "composer.json", "composer.lock", "pom.xml", "build.gradle", "gradle/wrapper/gradle-wrapper.properties", "Podfile", "build.rs", "Dockerfile", "compose.yaml", ".gitlab-ci.yml", ".github/workflows/a.yml", "action.yml", ".circleci/config.yml",
 	"Jenkinsfile", "Makefile", "a.sh", ".npmrc", ".yarnrc.yml", "pip.conf", ".gitmodules", ".gitattributes", ".envrc", "AGENTS.md", ".env",
@@ -18,7 +18,7 @@ var places = []string{
 // FuzzCheck: whatever is written, what is found is bounded, lies in the text and is
 // the same the next time; and the first look does not pass over a secret.
 func FuzzCheck(f *testing.F) {
-	for i := range places {
+	for i := range everywhere {
 		f.Add(uint8(i), uint8(0), "a")
 	}
 	for i, s := range []string{
@@ -30,7 +30,7 @@ func FuzzCheck(f *testing.F) {
 	}
 	loose, strict := judge(f, Default()), judge(f, &Config{CI: "judged", Dependencies: lists})
 	f.Fuzz(func(t *testing.T, place, how uint8, s string) {
-		w := Write{Path: places[int(place)%len(places)], Content: s, Part: how&1 != 0, Patch: how&2 != 0, Loose: how&4 != 0, Pointer: "/x"}
+		w := Write{Path: everywhere[int(place)%len(everywhere)], Content: s, Part: how&1 != 0, Patch: how&2 != 0, Loose: how&4 != 0, Pointer: "/x"}
 		if how&8 != 0 {
 			w.Encoding = "base64"
 		}
@@ -78,7 +78,7 @@ func FuzzCall(f *testing.F) {
 					t.Fatalf("%+v", x)
 				}
 			}
-			if len(got) > 0 || j.worth(tree.Root()) {
+			if len(got) > 0 || j.worth(tree.Root(), other) {
 				continue
 			}
 			for _, w := range Writes(tree.Root()) {

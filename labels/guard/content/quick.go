@@ -9,40 +9,51 @@ import (
 // worth tells whether the arguments of a call hold anything that is to be judged. It is
 // a first look that may say yes for nothing, and never no where something would be
 // found: most calls are done with it.
-func (j *Judge) worth(root args.Value) bool {
-	more := !j.secretsOnly
-	hot := false
-	root.Walk(func(v args.Value) bool {
-		switch v.Kind() {
-		case '"':
-			t := v.Text()
-			hot = len(t) >= least && suspicious(t) || len(t) < 256 && strings.Contains(t, ".env") || more && effective(v)
-		case '0', 't':
-			hot = more && effective(v)
-		}
-		return !hot
-	})
-	return hot
-}
-
-// effective tells whether a value may be more than a text without a place: it says
-// where to, how, or is a patch. Names that are paths themselves are looked at too.
-func effective(v args.Value) bool {
-	name := v.Key()
-	switch roleOf(name) {
-	case pathName, weakName:
-		return len(v.Text()) < 4096 && kindOf(fold(v.Text())) != plain
-	case patchName:
-		return strings.Contains(v.Text(), "\n")
-	case execName, modeName:
-		return true
-	case actionName, fromName, encodingName:
-		return v.Kind() == '"'
-	}
-	for p := v; p.Kind() != 0; p = p.Parent() {
-		if n := p.Name(); strings.ContainsAny(n, "./") && kindOf(fold(n)) != plain {
+func (j *Judge) worth(v args.Value, r role) bool {
+	switch v.Kind() {
+	case '"':
+		t := v.Text()
+		if len(t) >= least && suspicious(t) || len(t) < 256 && strings.Contains(t, ".env") || !j.secretsOnly && places(t, r) {
 			return true
 		}
+		in, ok := v.Inner()
+		return ok && j.worth(in, r)
+	case '[':
+		for e := v.First(); e.Kind() != 0; e = e.Next() {
+			if j.worth(e, r) {
+				return true
+			}
+		}
+	case '{':
+		for e := v.First(); e.Kind() != 0; e = e.Next() {
+			if !j.secretsOnly {
+				name := e.Name()
+				if r = roleOf(name); strings.ContainsAny(name, "./") && kindOf(fold(name)) != plain {
+					return true
+				}
+			}
+			if j.worth(e, r) {
+				return true
+			}
+		}
+	case '0', 't':
+		return !j.secretsOnly && (r == modeName || r == execName)
+	}
+	return false
+}
+
+// places tells whether a text says where to or how in a way that is judged, or is a
+// patch.
+func places(t string, r role) bool {
+	switch r {
+	case pathName, weakName:
+		return len(t) < 4096 && kindOf(fold(t)) != plain
+	case patchName:
+		return strings.Contains(t, "\n")
+	case execName, modeName:
+		return true
+	case encodingName:
+		return t != "text" && t != "utf-8" && t != "utf8"
 	}
 	return false
 }
@@ -50,10 +61,11 @@ func effective(v args.Value) bool {
 // marks of bytes that suspicious looks at more closely.
 const (
 	isRun byte = 1 << iota
-	isJoint
+	isQuote
 	isAssign
 	isPercent
 	isAt
+	isBlank
 )
 
 var classes = func() (t [256]byte) {
@@ -63,7 +75,10 @@ var classes = func() (t [256]byte) {
 		}
 	}
 	for _, c := range []byte("\"'`\\") {
-		t[c] |= isJoint
+		t[c] |= isQuote
+	}
+	for _, c := range []byte(" \t\r\n") {
+		t[c] |= isBlank
 	}
 	t['='] |= isAssign
 	t[':'] |= isAssign
@@ -72,67 +87,118 @@ var classes = func() (t [256]byte) {
 	return t
 }()
 
-// beginnings are those of all forms, and of tokens and keys that are known by what they
-// are made of, by their first two bytes.
-var (
-	beginnings     = map[uint16][]string{}
-	beginningPairs [1 << 10]uint64 // a set of bits
-)
-
-func init() {
-	list := []string{"eyJ", "-----BEGIN ", "PuTTY-User"}
-	for _, f := range forms {
-		list = append(list, f.prefix)
-	}
-	for _, p := range list {
-		k := uint16(p[0])<<8 | uint16(p[1])
-		beginnings[k] = append(beginnings[k], p)
-		beginningPairs[k>>6] |= 1 << (k & 63)
-	}
+// A look is one pass over a text: whether it may hold a credential.
+type look struct {
+	t        string
+	run      int // where the run of letters that may be an encoding begins
+	word     int // where what has no blanks and quotes in it begins
+	chain    int // where the texts begin that are put together; -1: none are
+	percents int
+	url, at  bool
 }
 
-// suspicious tells whether a text may hold a credential: whether any way to find one
-// has something to begin with.
+// suspicious tells whether any way to find a credential in a text has something to
+// begin with.
 func suspicious(t string) bool {
-	percents, from, url, at := 0, 0, false, false
+	l := look{t: t, chain: -1}
 	prev := uint16(0)
-	for i := range len(t) {
+	for i := 0; i < len(t); i++ {
 		c := t[i]
 		prev = prev<<8 | uint16(c)
-		if beginningPairs[prev>>6]&(1<<(prev&63)) != 0 && i > 0 {
-			for _, p := range beginnings[prev] {
-				if strings.HasPrefix(t[i-1:], p) {
-					return true
-				}
-			}
+		if pairs[prev>>6]&(1<<(prev&63)) != 0 && i > 0 && begins(t, i-1) {
+			return true
 		}
 		class := classes[c]
 		if class == isRun {
 			continue
 		}
-		if i-from >= leastBase64 && decodable(t[from:i]) {
+		if i-l.run >= leastBase64 && decodable(t[l.run:i]) {
 			return true
 		}
-		from = i + 1
-		switch {
-		case class == 0:
-		case class&isJoint != 0:
-			if pieceEnd(t, i) != 0 || c == '\\' && escapes(t[i:min(len(t), i+4)]) || strings.HasPrefix(t[i:], `"kty"`) {
+		l.run = i + 1
+		if class == 0 {
+			continue
+		}
+		next, found := l.special(i, class)
+		if found {
+			return true
+		}
+		i = next
+	}
+	return l.percents >= 3 || l.url && l.at || len(t)-l.run >= leastBase64 && decodable(t[l.run:]) || l.ends(len(t))
+}
+
+// special looks at a byte that is more than a letter, and is where the look goes on
+// behind.
+func (l *look) special(i int, class byte) (next int, found bool) {
+	t := l.t
+	switch class {
+	case isBlank:
+		if l.chain >= 0 && l.ends(i) {
+			return i, true
+		}
+		if t[i] == '\n' && nextLine(t, i) != 0 && i > l.word && i-l.word >= leastBase64 {
+			return i, true // the lines of an encoding
+		}
+		l.word = i + 1
+	case isQuote:
+		if end := pieceEnd(t, i); end != 0 {
+			if l.chain < 0 {
+				l.chain = l.word
+			}
+			l.run = end
+			return end - 1, false
+		}
+		if l.chain >= 0 && l.ends(i) || t[i] == '\\' && escapes(t[i:min(len(t), i+4)]) || strings.HasPrefix(t[i:], `"kty"`) {
+			return i, true
+		}
+		l.word = i + 1
+	case isAssign:
+		if name, _ := nameBefore(t, i); keyName(name) || strings.HasPrefix(t[i:], ":AA") {
+			return i, true
+		}
+		l.url = l.url || strings.HasPrefix(t[i:], "://")
+	case isAt:
+		l.at = true
+	default:
+		l.percents++
+	}
+	return i, false
+}
+
+// ends looks at texts that are put together and end at i.
+func (l *look) ends(i int) bool {
+	from := l.chain
+	l.chain = -1
+	if from < 0 || i-from < 20 {
+		return false
+	}
+	u, _ := joinPieces(l.t[from:i])
+	found := strings.Contains(u, "-----B") || strings.Contains(u, "://") || strings.Contains(u, ":AA") || strings.Contains(u, "kty")
+	tokens(u, func(int, int, bool) { found = true })
+	runs(u, func(a, b int, _ bool) { found = found || decodable(u[a:b]) })
+	return found || strings.Contains(u, "eyJ")
+}
+
+// begins tells whether a credential that has a form begins at i.
+func begins(t string, i int) bool {
+	for _, n := range byPair[uint16(t[i])<<8|uint16(t[i+1])] {
+		if n < 0 {
+			if begin := beginnings[-1-n]; strings.HasPrefix(t[i:], begin) && (begin != "eyJ" || webToken(t, i) > 0) {
 				return true
 			}
-		case class&isAssign != 0:
-			if name, _ := nameBefore(t, i); keyName(name) || strings.HasPrefix(t[i:], ":AA") {
-				return true
-			}
-			url = url || strings.HasPrefix(t[i:], "://")
-		case class&isAt != 0:
-			at = true
-		default:
-			percents++
+			continue
+		}
+		if end, _ := forms[n].at(t, i); end > 0 {
+			return true
 		}
 	}
-	return percents >= 3 || url && at || len(t)-from >= leastBase64 && decodable(t[from:])
+	return false
 }
+
+// beginnings are those of what is known by what it is made of; byPair has them as
+// negative numbers.
+var beginnings = []string{"eyJ", "-----BEGIN ", "PuTTY-User"}
 
 // decodable tells whether a run may be text in base64 or hex.
 func decodable(run string) bool {
