@@ -78,25 +78,13 @@ type recorded struct {
 // entry.
 func (s *Session) pass(ctx context.Context, c *call, p params) mcp.Frame {
 	c.ref = s.g.id("call_")
-	if s.g.guard.names(p.raw) || len(c.f.Rest) > 0 && s.g.guard.names(beside(c.f.Rest)) {
-		return c.refuse(&p, nil, policy.Refuse(policy.OwnGuard, "guard:own"), "")
-	}
-	item, err := s.look(ctx, c, &p)
-	if err != nil && (item.Kind == "" || !s.watches()) {
-		return c.refuse(&p, &item, s.unfit(c, &p, &item, err), hint(err))
-	}
-	tree, err := s.g.reading(&p, &item)
-	if err != nil {
-		return c.malformedItem(&p, &item, err)
-	}
-	may, d, err := s.decide(ctx, c, p, item, tree)
-	tree.Release()
-	if err != nil {
-		return c.refuse(&p, &item, d, "")
+	may, refused := s.permit(ctx, c, p)
+	if refused != nil {
+		return *refused
 	}
 	ready, d, err := s.admit(ctx, c, may)
 	if err != nil {
-		return c.refuse(&p, &item, d, "")
+		return c.refuse(&p, &may.item, d, "")
 	}
 	written, err := s.record(ctx, c, ready)
 	if err != nil {
@@ -107,6 +95,32 @@ func (s *Session) pass(ctx context.Context, c *call, p params) mcp.Frame {
 		return c.lost(ctx, &written, err)
 	}
 	return s.deliver(ctx, c, &written, answer)
+}
+
+// permit is the part of the path that reads the arguments: all that is decided on
+// them. They are read once, and not kept beyond it.
+func (s *Session) permit(ctx context.Context, c *call, p params) (permitted, *mcp.Frame) {
+	refused := func(f mcp.Frame) (permitted, *mcp.Frame) { return permitted{}, &f }
+	tree, unread := args.Parse(p.arguments())
+	defer tree.Release()
+	if s.g.guard.namesCall(&p, tree) || len(c.f.Rest) > 0 && s.g.guard.names(beside(c.f.Rest)) {
+		return refused(c.refuse(&p, nil, policy.Refuse(policy.OwnGuard, "guard:own"), ""))
+	}
+	item, err := s.look(ctx, c, &p)
+	if err != nil && (item.Kind == "" || !s.watches()) {
+		return refused(c.refuse(&p, &item, s.unfit(c, &p, &item, tree, err), hint(err)))
+	}
+	if unread != nil {
+		return refused(c.malformedItem(&p, &item, ErrDeep)) // frames are strict: it is over a bound
+	}
+	if err := s.g.twins(&p, tree, &item); err != nil {
+		return refused(c.malformedItem(&p, &item, err))
+	}
+	may, d, err := s.decide(ctx, c, p, item, tree)
+	if err != nil {
+		return refused(c.refuse(&p, &item, d, ""))
+	}
+	return may, nil
 }
 
 // hint is what an agent can do about an item that it cannot name yet.
@@ -162,7 +176,7 @@ func (s *Session) look(ctx context.Context, c *call, p *params) (gate.Entry, err
 // unfit is the decision on an item that cannot be called as it stands. The policy
 // gives it, so that the record says what stands behind a name and which rule was
 // asked; the agent is told one thing of whatever it was not shown.
-func (s *Session) unfit(c *call, p *params, item *gate.Entry, err error) policy.Decision {
+func (s *Session) unfit(c *call, p *params, item *gate.Entry, tree *args.Tree, err error) policy.Decision {
 	refused := refusalOf(err)
 	f := s.facts(c, item)
 	f.Args = p.arguments()
@@ -184,6 +198,11 @@ func (s *Session) unfit(c *call, p *params, item *gate.Entry, err error) policy.
 		f.Tool = p.name
 	} else if item.Kind == gate.Template && !p.template {
 		f.Target = p.name
+	}
+	if item.Kind != "" && tree != nil { // so that the record has the reason that stands behind it
+		f.Tree = tree
+		f.Fit, f.UnfitAt = s.g.fit(c.f.Method, item, tree)
+		c.fit = f.Fit.String()
 	}
 	for _, f.Gate = range states {
 		if d := c.policy().Decide(f); d.Verb() == policy.Deny && d.Enforced() {

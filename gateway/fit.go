@@ -18,22 +18,6 @@ func newInputs(l *Limits) *shape.Shapes {
 	return shape.New(shape.Limits{Value: l.Params, Depth: maxNesting, Kept: 8 << 20})
 }
 
-// reading reads what a decision is made on, once for all who look at it, and refuses
-// names in one object that differ in case only. It is to be released.
-func (g *Gateway) reading(p *params, item *gate.Entry) (*args.Tree, error) {
-	tree, err := args.Parse(p.arguments())
-	if err != nil {
-		return nil, ErrDeep // frames are strict: it is over a bound
-	}
-	if p.args != nil {
-		if err := g.twins(tree, item); err != nil {
-			tree.Release()
-			return nil, err
-		}
-	}
-	return tree, nil
-}
-
 // fit holds the arguments of a call against the schema that was cleared, closed:
 // where it lists members there are no others. at is the JSON Pointer of what does not
 // fit, without any value; empty where that is not known. A schema that cannot be used

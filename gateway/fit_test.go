@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/labels/args"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine/gate"
 	"github.com/pratique-dev/pratique/registry"
@@ -150,8 +151,7 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 		var e gate.Entry
 		e.Kind, e.Raw = gate.Tool, fmt.Appendf(nil, `{"name":"x","inputSchema":%s}`, schema)
 		e.Digest[0] = byte(i)
-		p := params{tool: true}
-		tree, err := h.gw.reading(&p, &e)
+		tree, err := args.Parse([]byte(`{}`))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,6 +32,7 @@ type params struct {
 	level    string
 	cursor   bool
 	args     jsontext.Value // object; nil: absent or null
+	argsAt   int            // where it begins in raw
 	nullArg  bool
 	meta     jsontext.Value // object; nil: absent
 	protocol bool           // meta has members that are not the agent's to set
@@ -138,7 +139,9 @@ func (p *params) members(sp *spec) error {
 		if !ok || slices.Contains(seen, key) {
 			return ErrParams
 		}
-		seen = append(seen, key)
+		if seen = append(seen, key); key == "arguments" {
+			p.argsAt = w.i - len(v)
+		}
 		if err := p.member(key, v); err != nil {
 			return err
 		}

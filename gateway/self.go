@@ -120,9 +120,11 @@ func (s *sweep) walk(text string, b []byte, layer int) bool {
 // A lookout goes through one JSON text at one layer.
 type lookout struct {
 	s     *sweep
-	text  string // that b is
+	text  string // that b is; empty: what is looked at is copied
 	b     []byte
 	layer int
+	from  int // of a value that is not looked at here
+	to    int // its end; 0: there is none
 }
 
 // inside looks through the object or array that begins at i.
@@ -136,6 +138,9 @@ func (w *lookout) inside(i int) (end int, found bool) {
 				return -1
 			}
 		}
+		if w.to > 0 && at == w.from {
+			return w.to
+		}
 		var next int
 		if next, found = w.member(at, &pair); found {
 			return -1
@@ -148,7 +153,7 @@ func (w *lookout) inside(i int) (end int, found bool) {
 			if c := w.b[at]; c == '"' {
 				pair.host(w.string(at, w.b[at:next]))
 			} else if c == '-' || c >= '0' && c <= '9' {
-				pair.host(w.text[at:next])
+				pair.host(string(w.b[at:next]))
 			}
 			return next
 		})
@@ -162,7 +167,7 @@ func (w *lookout) inside(i int) (end int, found bool) {
 
 // string is what stands in the quotes that begin at i.
 func (w *lookout) string(i int, quoted []byte) string {
-	if bytes.IndexByte(quoted, '\\') < 0 && len(quoted) > 1 {
+	if w.text != "" && bytes.IndexByte(quoted, '\\') < 0 && len(quoted) > 1 {
 		return w.text[i+1 : i+len(quoted)-1]
 	}
 	return string(marks.Text(quoted))
@@ -180,7 +185,7 @@ func (w *lookout) member(i int, pair *pairing) (end int, found bool) {
 		return w.inside(i)
 	case c == '-', c >= '0' && c <= '9':
 		end = marks.Scalar(w.b, i)
-		pair.port(w.text[i:end])
+		pair.port(string(w.b[i:end]))
 		return end, false
 	}
 	return max(marks.Scalar(w.b, i), i+1), false

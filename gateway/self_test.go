@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/labels/args"
 	"github.com/pratique-dev/pratique/labels/policy"
 )
 
@@ -103,6 +104,30 @@ func TestOwnGuard(t *testing.T) {
 		}
 		if got := remote.names([]byte(c.args)); got != c.there {
 			t.Errorf("%s (remote): %v, want %v", c.name, got, c.there)
+		}
+		for _, params := range []string{
+			`{"name":"it","arguments":{"v":` + c.args + `}}`, `{"_meta":{"a/b":` + c.args + `},"arguments":{"v":"x/y"},"name":"it"}`,
+			`{"name":"it" , "arguments" : {"v":{"w":` + c.args + `}} , "other":1}`,
+		} {
+			f := ask(methodCall, params)
+			p, err := readParams(&f, 1<<24)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree, err := args.Parse(p.args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := local.namesCall(&p, tree); got != c.here {
+				t.Errorf("%s (local): %v in %.80s", c.name, got, params)
+			}
+			if got := remote.namesCall(&p, tree); got != c.there {
+				t.Errorf("%s (remote): %v in %.80s", c.name, got, params)
+			}
+			if local.namesCall(&p, nil) != c.here {
+				t.Errorf("%s: otherwise where nothing was read", c.name)
+			}
+			tree.Release()
 		}
 	}
 	var none *guard

@@ -187,12 +187,18 @@ type pairing struct {
 
 // port notes a text that is a port of ours.
 func (p *pairing) port(v string) {
-	if len(v) > 16 || v == "" || len(p.ports) >= 16 {
-		return
-	}
-	if _, ok := p.g.ports[v]; ok {
+	if len(p.ports) < 16 && p.g.mayBePort(v) {
 		p.ports = append(p.ports, v)
 	}
+}
+
+// mayBePort tells whether a text is a port of one of our listeners.
+func (g *guard) mayBePort(v string) bool {
+	if len(v) > 16 || v == "" || v[0] < '0' || v[0] > '9' {
+		return false
+	}
+	_, ok := g.ports[v]
+	return ok
 }
 
 // host notes a text that may be a host.

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/labels/args"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine/gate"
 )
@@ -310,8 +311,12 @@ func FuzzParams(f *testing.F) {
 		if v, ok := mcp.Get(fr.Params, "arguments"); ok && method == methodCall && p.args != nil && string(v) != string(p.args) {
 			t.Errorf("read %q, is %q", p.args, v)
 		}
-		if tree, err := h.gw.reading(&p, nil); err == nil {
+		if tree, err := args.Parse(p.arguments()); err == nil {
+			_ = h.gw.twins(&p, tree, nil)
 			_, _ = h.gw.fit(method, &listed, tree)
+			if found := h.gw.guard.names(p.raw); found != h.gw.guard.namesCall(&p, tree) {
+				t.Errorf("names what is ours: %v", found)
+			}
 			tree.Release()
 		}
 	})

@@ -20,8 +20,8 @@ const few = 16
 // twins refuses arguments with two names in one object that differ in case
 // only: the server could read the one where we judged the other. The tool's own
 // cleared schema may name both.
-func (g *Gateway) twins(tree *args.Tree, item *gate.Entry) error {
-	if !tree.Near() {
+func (g *Gateway) twins(p *params, tree *args.Tree, item *gate.Entry) error {
+	if p.args == nil || !tree.Near() {
 		return nil
 	}
 	bad := false

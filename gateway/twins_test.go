@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/pratique-dev/pratique/labels/args"
 )
 
 // Names that a server could take for each other are found among few and many, at any
@@ -24,15 +26,23 @@ func TestTwins(t *testing.T) {
 		} {
 			for _, at := range []string{`{%s%s}`, `{"a":[{"b":{%s%s}}]}`} {
 				p := params{tool: true, args: fmt.Appendf(nil, at, many(n), pair)}
-				if _, err := h.gw.reading(&p, nil); !errors.Is(err, ErrTwins) {
+				tree, err := args.Parse(p.args)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := h.gw.twins(&p, tree, nil); !errors.Is(err, ErrTwins) {
 					t.Errorf("%d and %s: %v", n, pair, err)
 				}
+				tree.Release()
 			}
 		}
 		p := params{tool: true, args: []byte(`{` + many(n) + `"branch":{"Branch":[{"BRANCH":1}]},"brunch":1,"b-ranch":2,"@":1,"` + "`" + `":2}`)}
-		tree, err := h.gw.reading(&p, nil)
+		tree, err := args.Parse(p.args)
 		if err != nil {
-			t.Fatalf("%d: %v", n, err)
+			t.Fatal(err)
+		}
+		if err := h.gw.twins(&p, tree, nil); err != nil {
+			t.Errorf("%d: %v", n, err)
 		}
 		tree.Release()
 	}
