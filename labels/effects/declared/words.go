@@ -120,7 +120,7 @@ type vocabulary struct {
 }
 
 // shortestStem and longestStem bound the stems of vocabularies.
-const shortestStem, longestStem = 3, 9
+const shortestStem, longestStem = 3, 13
 
 // vocab reads lists of words; one that ends in * is a stem.
 func vocab(lists ...string) vocabulary {
