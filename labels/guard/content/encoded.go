@@ -77,10 +77,10 @@ func (s *sighting) again(t string, layer int, at func(int) int) { s.look(t, laye
 // was. What stands before it may have shifted it.
 func (s *sighting) run(run string, found func(text string)) (any bool) {
 	if hexRun(run) { // small digits and letters up to f are no base64
-		if b := unhex(run); len(b) >= leastHex/2 && readable(b) {
-			if any = true; found != nil {
-				found(b)
-			}
+		var buf [128]byte
+		b := unhex(buf[:0], run)
+		if any = len(b) >= leastHex/2 && readable(b); any && found != nil {
+			found(string(b))
 		}
 		return any
 	}
@@ -149,19 +149,12 @@ func hexRun(s string) bool {
 	return !(low && up)
 }
 
-func unhex(s string) string {
-	if len(s) < leastHex {
-		return ""
-	}
-	b := make([]byte, 0, len(s)/2)
+// unhex decodes whole bytes of hexadecimal digits.
+func unhex(b []byte, s string) []byte {
 	for i := 0; i+1 < len(s); i += 2 {
-		h, l := hexDigit(s[i]), hexDigit(s[i+1])
-		if h < 0 || l < 0 {
-			return ""
-		}
-		b = append(b, byte(h<<4|l))
+		b = append(b, byte(hexDigit(s[i])<<4|hexDigit(s[i+1])))
 	}
-	return string(b)
+	return b
 }
 
 var runChars = alphabet(lower + upper + digit + "+/_-")

@@ -90,9 +90,10 @@ var classes = func() (t [256]byte) {
 // A look is one pass over a text: whether it may hold a credential.
 type look struct {
 	t        string
-	run      int // where the run of letters that may be an encoding begins
 	word     int // where what has no blanks and quotes in it begins
 	chain    int // where the texts begin that are put together; -1: none are
+	piece    int // where the last of them begins
+	joined   int // how long those before it are together
 	percents int
 	url, at  bool
 }
@@ -101,10 +102,10 @@ type look struct {
 // begin with.
 func suspicious(t string) bool {
 	l := look{t: t, chain: -1}
-	prev := uint16(0)
+	prev, run := uint32(0), 0 // run: where letters that may be an encoding begin
 	for i := 0; i < len(t); i++ {
 		c := t[i]
-		prev = prev<<8 | uint16(c)
+		prev = prev<<8&0xff00 | uint32(c)
 		if pairs[prev>>6]&(1<<(prev&63)) != 0 && i > 0 && begins(t, i-1) {
 			return true
 		}
@@ -112,20 +113,25 @@ func suspicious(t string) bool {
 		if class == isRun {
 			continue
 		}
-		if i-l.run >= leastBase64 && decodable(t[l.run:i]) {
+		if i-run >= leastBase64 && decodable(t[run:i]) {
 			return true
 		}
-		l.run = i + 1
-		if class == 0 {
-			continue
+		run = i + 1
+		switch {
+		case class == 0:
+		case class == isBlank && l.chain < 0 && c != '\n':
+			l.word = run
+		default:
+			next, found := l.special(i, class)
+			if found {
+				return true
+			}
+			if next > i {
+				i, run = next, next+1
+			}
 		}
-		next, found := l.special(i, class)
-		if found {
-			return true
-		}
-		i = next
 	}
-	return l.percents >= 3 || l.url && l.at || len(t)-l.run >= leastBase64 && decodable(t[l.run:]) || l.ends(len(t))
+	return l.percents >= 3 || l.url && l.at || len(t)-run >= leastBase64 && decodable(t[run:]) || l.ends(len(t))
 }
 
 // special looks at a byte that is more than a letter, and is where the look goes on
@@ -144,9 +150,10 @@ func (l *look) special(i int, class byte) (next int, found bool) {
 	case isQuote:
 		if end := pieceEnd(t, i); end != 0 {
 			if l.chain < 0 {
-				l.chain = l.word
+				l.chain, l.piece, l.joined = l.word, l.word, 0
 			}
-			l.run = end
+			l.joined += i - l.piece
+			l.piece = end
 			return end - 1, false
 		}
 		if l.chain >= 0 && l.ends(i) || t[i] == '\\' && escapes(t[i:min(len(t), i+4)]) || strings.HasPrefix(t[i:], `"kty"`) {
@@ -166,11 +173,14 @@ func (l *look) special(i int, class byte) (next int, found bool) {
 	return i, false
 }
 
+// leastJoined is the length of the shortest credential that has a form.
+const leastJoined = 20
+
 // ends looks at texts that are put together and end at i.
 func (l *look) ends(i int) bool {
 	from := l.chain
 	l.chain = -1
-	if from < 0 || i-from < 20 {
+	if from < 0 || l.joined+i-l.piece < leastJoined {
 		return false
 	}
 	u, _ := joinPieces(l.t[from:i])

@@ -192,3 +192,17 @@ func TestWorth(t *testing.T) {
 		}
 	}
 }
+
+// TestLeastJoined: no form is shorter than what the first look puts together.
+func TestLeastJoined(t *testing.T) {
+	for i := range forms {
+		if n := len(forms[i].prefix) + forms[i].min; n < leastJoined {
+			t.Errorf("%s has %d characters", forms[i].prefix, n)
+		}
+	}
+	for _, f := range forms {
+		if f.min < 16 {
+			t.Errorf("%s has %d random characters", f.prefix, f.min)
+		}
+	}
+}
