@@ -46,10 +46,10 @@ func main() {
 
 // options are what the command line says.
 type options struct {
-	npm, bin, task, injection, intent, toolsets string
-	model                                       crew.Model
-	keyFile                                     string
-	neutral                                     bool
+	npm, bin, data, listen, task, injection, intent, toolsets string
+	model                                                     crew.Model
+	keyFile                                                   string
+	neutral                                                   bool
 }
 
 func run(ctx context.Context, args []string, in *os.File, out, errs io.Writer) int {
@@ -58,6 +58,8 @@ func run(ctx context.Context, args []string, in *os.File, out, errs io.Writer) i
 	f.SetOutput(errs)
 	f.StringVar(&o.npm, "npm", os.Getenv("PRATIQUE_NPM"), "folder that make npm filled")
 	f.StringVar(&o.bin, "pratique", "", "binary of pratique (default: it is built)")
+	f.StringVar(&o.data, "data", "", "data folder of Pratique, which is kept, so that pratique ledger show --data can tell what was decided (default: a new one, not kept)")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "loopback address of the GitLab; with a data folder that was used before it is the same as then, since another address is a changed launch")
 	f.StringVar(&o.task, "task", "", "file with a task of your own (default: the story's)")
 	f.StringVar(&o.injection, "injection", "", "file with what a stranger adds to the changelog (default: the story's)")
 	f.StringVar(&o.intent, "intent", "", "file with an intent of your own (default: the story's)")

@@ -66,7 +66,11 @@ func (s *story) tell(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
-	guard := &launch.Guard{Bin: s.bin, Data: filepath.Join(dir, "data"), Name: "gitlab", Intent: file}
+	data := s.data
+	if data == "" {
+		data = filepath.Join(dir, "data")
+	}
+	guard := &launch.Guard{Bin: s.bin, Data: data, Name: "gitlab", Intent: file}
 	with, err := s.run(ctx, guard, without.tools)
 	if err != nil {
 		return err
@@ -81,7 +85,7 @@ func (s *story) run(ctx context.Context, guard *launch.Guard, known []crew.Tool)
 	lab := standin.New()
 	old, _ := lab.File("main", standin.Planted)
 	lab.Plant(standin.Planted, old+s.injection)
-	api, end, err := lab.Listen()
+	api, end, err := lab.Listen(s.listen)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ const named = "get_file_contents create_branch create_or_update_file push_files 
 // TestDirect: without Pratique every attack works, and so does every call of the
 // agent's work.
 func TestDirect(t *testing.T) {
-	w := newGitLab(t)
+	w := newGitLab()
 	d := unattended.Sit(t, w.command(t), w)
 	if len(d.Tools) != 262 {
 		t.Errorf("%d tools, want 262", len(d.Tools))
@@ -30,7 +30,7 @@ func TestSealed(t *testing.T) {
 	attacks, benign := vectors(t, "testdata/attacks.jsonl"), vectors(t, "testdata/benign.jsonl")
 	for way, sit := range ways(t) {
 		t.Run(way, func(t *testing.T) {
-			w := newGitLab(t)
+			w := newGitLab()
 			all := unattended.Sit(t, w.command(t), w)
 			d := sit(t, w)
 			if got := names(d); got != sorted(named) {
@@ -54,7 +54,7 @@ func TestSealed(t *testing.T) {
 func ways(t *testing.T) map[string]func(t *testing.T, w *gitlab) *unattended.Desk {
 	return map[string]func(t *testing.T, w *gitlab) *unattended.Desk{
 		"guard": func(t *testing.T, w *gitlab) *unattended.Desk {
-			return unattended.Guarded(t, w.command(t), w, launch.Guard{Name: "gitlab", Intent: "testdata/intent.yaml"})
+			return unattended.Guarded(t, w.command(t), w, launch.Guard{Name: "gitlab", Intent: "testdata/intent.yaml", Data: unattended.Scratch(t, "suite")})
 		},
 		"up": func(t *testing.T, w *gitlab) *unattended.Desk {
 			return unattended.Behind(t, w.command(t), w, "gitlab", strings.Replace(intent, "launch: gitlab\n", "", 1))
@@ -65,7 +65,7 @@ func ways(t *testing.T) map[string]func(t *testing.T, w *gitlab) *unattended.Des
 // TestProbes: what this server does not take or ignores today is refused all the same.
 func TestProbes(t *testing.T) {
 	probes := vectors(t, "testdata/probes.jsonl")
-	w := newGitLab(t)
+	w := newGitLab()
 	d := ways(t)["guard"](t, w)
 	t.Log(d.Holds(probes, nil))
 }
@@ -78,8 +78,8 @@ func TestRulesAlone(t *testing.T) {
 	if err := os.WriteFile(file, []byte("rules:\n"+rules), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := newGitLab(t)
-	d := unattended.Guarded(t, w.command(t), w, launch.Guard{Name: "gitlab", Rules: file})
+	w := newGitLab()
+	d := unattended.Guarded(t, w.command(t), w, launch.Guard{Name: "gitlab", Rules: file, Data: unattended.Scratch(t, "suite")})
 	attacks := vectors(t, "testdata/attacks.jsonl")
 	for i := range attacks {
 		if attacks[i].Reason == "outside_intent" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,7 +20,18 @@ import (
 	"github.com/pratique-dev/pratique/examples/unattended"
 )
 
-// try runs the command with flags, on an input that has nothing in it.
+// port is a free address, the same for all runs.
+var port = sync.OnceValue(func() string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	defer l.Close()
+	return l.Addr().String()
+})
+
+// try runs the command with flags, on an input that has nothing in it. All runs share a
+// data folder and an address, so that the server's 262 tools are inspected once.
 func try(t *testing.T, args ...string) (out, errs string, code int) {
 	t.Helper()
 	in, err := os.Open(os.DevNull)
@@ -28,7 +40,7 @@ func try(t *testing.T, args ...string) (out, errs string, code int) {
 	}
 	defer in.Close()
 	var o, e bytes.Buffer
-	code = run(t.Context(), append([]string{"-npm", unattended.NPM(t), "-pratique", unattended.Bin(t)}, args...), in, &o, &e)
+	code = run(t.Context(), append([]string{"-npm", unattended.NPM(t), "-pratique", unattended.Bin(t), "-data", unattended.Scratch(t, "story"), "-listen", port()}, args...), in, &o, &e)
 	return o.String(), e.String(), code
 }
 

@@ -23,13 +23,14 @@ type gitlab struct {
 	now *standin.Server
 }
 
-func newGitLab(t testing.TB) *gitlab {
+// newGitLab is the one world of all tests of the package, so that the server before it
+// is the same launch in all of them. It ends with the process.
+var newGitLab = sync.OnceValue(func() *gitlab {
 	w := &gitlab{now: standin.New()}
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.server().ServeHTTP(rw, r) }))
-	t.Cleanup(s.Close)
 	w.api = s.URL + "/api/v4"
 	return w
-}
+})
 
 func (w *gitlab) server() *standin.Server {
 	w.mu.Lock()

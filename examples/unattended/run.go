@@ -28,10 +28,26 @@ func NPM(t testing.TB) string {
 	return dir
 }
 
+// scratch is a folder that the tests of a package share; Main takes it away.
+var scratch struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// Scratch is a folder of that name that all tests of a package share.
+func Scratch(t testing.TB, name string) string {
+	t.Helper()
+	scratch.once.Do(func() { scratch.dir, scratch.err = os.MkdirTemp("", "pratique-unattended-") })
+	if scratch.err != nil {
+		t.Fatal(scratch.err)
+	}
+	return filepath.Join(scratch.dir, name)
+}
+
 // built is the binary of pratique, made once in a test binary that wants it.
 var built struct {
 	once sync.Once
-	dir  string
 	bin  string
 	err  error
 }
@@ -43,23 +59,20 @@ func Bin(t testing.TB) string {
 	if bin := os.Getenv(stage.BinEnv); bin != "" {
 		return bin
 	}
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "pratique-unattended-"); built.err == nil {
-			built.bin, built.err = launch.Build(built.dir)
-		}
-	})
+	dir := Scratch(t, "")
+	built.once.Do(func() { built.bin, built.err = launch.Build(dir) })
 	if built.err != nil {
 		t.Fatal(built.err)
 	}
 	return built.bin
 }
 
-// Main is what TestMain calls: the tests, and the built binary taken away after them.
+// Main is what TestMain calls: the tests, and what they share taken away after them.
 func Main(m *testing.M) {
 	launch.Main()
 	code := m.Run()
-	if built.dir != "" {
-		_ = os.RemoveAll(built.dir)
+	if scratch.dir != "" {
+		_ = os.RemoveAll(scratch.dir)
 	}
 	os.Exit(code)
 }
@@ -72,6 +85,7 @@ type Desk struct {
 	t     testing.TB
 	world World
 	heard string // file: what went into the server itself
+	were  int    // calls in it before
 	data  string // folder of Pratique; empty: it does not stand between
 	again func() (*crew.Session, error)
 	stop  func() // ends Pratique; nil: it ends with the connection
@@ -90,17 +104,21 @@ func Sit(t testing.TB, s launch.Server, w World) *Desk {
 	return d
 }
 
-// Guarded connects through pratique guard, which seals the intent, or takes the rules
-// where the file is rules.
+// Guarded connects through pratique guard, as it is described, on its data folder or on
+// one of its own.
 func Guarded(t testing.TB, s launch.Server, w World, g launch.Guard) *Desk {
 	t.Helper()
-	dir := t.TempDir()
-	d := &Desk{t: t, world: w, heard: filepath.Join(dir, "heard"), data: filepath.Join(dir, "data")}
+	if g.Bin = Bin(t); g.Data == "" {
+		g.Data = filepath.Join(t.TempDir(), "data")
+	}
+	d := &Desk{t: t, world: w, heard: g.Data + ".heard", data: g.Data}
 	s, err := s.Teed(d.heard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Bin, g.Data = Bin(t), d.data
+	if list, err := launch.Heard(d.heard); err == nil {
+		d.were = len(list)
+	}
 	s = g.Before(s)
 	d.again = func() (*crew.Session, error) { return crew.Start(t.Context(), s.Argv, s.Env) }
 	d.Again()
@@ -159,14 +177,14 @@ func (d *Desk) state() []string {
 	return s
 }
 
-// Heard is the tools that the server was called for.
+// Heard is the tools that the server was called for since the desk is there.
 func (d *Desk) Heard() []string {
 	d.t.Helper()
 	names, err := launch.Heard(d.heard)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	return names
+	return names[d.were:]
 }
 
 // Worked tells whether a call was done.

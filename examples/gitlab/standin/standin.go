@@ -87,10 +87,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// Listen serves on a free port of loopback and gives the base URL of the API and
-// what ends it.
-func (s *Server) Listen() (api string, end func(), err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// Listen serves on a free port of loopback, or on the address that is given, and gives
+// the base URL of the API and what ends it.
+func (s *Server) Listen(address ...string) (api string, end func(), err error) {
+	l, err := net.Listen("tcp", append(address, "127.0.0.1:0")[0])
 	if err != nil {
 		return "", nil, err
 	}
