@@ -157,6 +157,9 @@ func (c *check) dockerCommand(verb string, args []word, from, to int) {
 
 // registryOptions judges options and settings that say where packages come from.
 func (c *check) registryOptions(name string, args []word, from, to int) {
+	if !packagers[name] {
+		return
+	}
 	for i, a := range args {
 		key, value, ok := strings.Cut(a.text, "=")
 		if !ok && i+1 < len(args) {
@@ -175,6 +178,11 @@ func (c *check) registryOptions(name string, args []word, from, to int) {
 			c.registryValue(value, from, to)
 		}
 	}
+}
+
+// packagers are programs that fetch packages.
+var packagers = map[string]bool{
+	"npm": true, "pnpm": true, "yarn": true, "bun": true, "npx": true, "pnpx": true, "bunx": true, "lerna": true, "pip": true, "pip3": true, "pipx": true, "uv": true, "uvx": true, "poetry": true, "pdm": true, "pipenv": true, "gem": true, "bundle": true, "cargo": true, "composer": true, "twine": true, "easy_install": true,
 }
 
 func (c *check) registryValue(u string, from, to int) {

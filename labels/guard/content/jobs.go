@@ -96,7 +96,7 @@ func (c *check) scalar(s *scalar) {
 	case pnpmWorkspace:
 		c.workspace(s)
 	case otherCI:
-		if key == "image" {
+		if key == "image" && !strings.Contains(s.value, " ") {
 			c.image(s.value, s.from, s.to)
 		}
 	}
