@@ -49,17 +49,16 @@ type Doc struct {
 // most so many nodes. A loose reading lets two members of one name pass, and half
 // surrogate pairs. src is raw as a string, or empty. False leaves nothing that may be used.
 func (d *Doc) Read(raw []byte, src string, nodes int, loose bool) bool {
-	d.Raw, d.Src, d.Nodes, d.Texts, d.Near, d.Deep, d.loose = raw, src, d.Nodes[:0], d.Texts[:0], false, 0, loose
+	d.Raw, d.Src, d.Nodes, d.Texts, d.Near, d.loose = raw, src, d.Nodes[:0], d.Texts[:0], false, loose
 	if len(raw) > maxSize {
 		return false
 	}
-	s := scan{t: d, b: raw, left: nodes}
+	s := scan{t: d, b: raw, nodes: d.Nodes, left: nodes}
 	s.space()
-	if !s.value(0, 0) || !s.inside() {
-		return false
-	}
+	ok := s.value(0, 0) && s.inside()
+	d.Nodes, d.Deep = s.nodes, s.deepest
 	s.space()
-	return s.i == len(s.b)
+	return ok && s.i == len(s.b)
 }
 
 // Reset forgets the text, and keeps the memory where it is not too much.
@@ -101,6 +100,9 @@ type scan struct {
 	at   uint32 // node of the object or array around
 	left int    // nodes that may still be made
 	deep int
+
+	nodes   []Node
+	deepest int
 }
 
 func (s *scan) space() {
@@ -124,7 +126,7 @@ func (s *scan) peek() byte {
 // inside reads what the object or array that was just entered holds, to its end.
 func (s *scan) inside() bool {
 	for s.deep > 0 {
-		parent := &s.t.Nodes[s.at]
+		parent := &s.nodes[s.at]
 		object := parent.Kind == '{'
 		c := s.peek()
 		if c == '}' && object || c == ']' && !object {
@@ -167,12 +169,12 @@ func (s *scan) part(object bool, c byte) bool {
 	}
 	s.i++
 	s.peek()
-	n := len(s.t.Nodes)
+	n := len(s.nodes)
 	if !s.value(uint32(from), uint32(to)) {
 		return false
 	}
 	if esc {
-		x := &s.t.Nodes[n]
+		x := &s.nodes[n]
 		x.NameEsc, x.Name = true, s.t.keep(s.b[from-1:to+1])
 	}
 	return true
@@ -181,10 +183,12 @@ func (s *scan) part(object bool, c byte) bool {
 // leave ends the object or array around.
 func (s *scan) leave() bool {
 	s.i++
-	x := &s.t.Nodes[s.at]
-	x.End, x.Stop = uint32(s.i), uint32(len(s.t.Nodes))
-	if x.Kind == '{' && x.Count > 1 && !s.t.loose && s.t.twice(s.at) {
-		return false
+	x := &s.nodes[s.at]
+	x.End, x.Stop = uint32(s.i), uint32(len(s.nodes))
+	if x.Kind == '{' && x.Count > 1 && !s.t.loose {
+		if s.t.Nodes = s.nodes; s.t.twice(s.at) {
+			return false
+		}
 	}
 	s.deep--
 	s.at = x.Parent
@@ -197,14 +201,14 @@ func (s *scan) value(name, nameEnd uint32) bool {
 		return false
 	}
 	s.left--
-	n := uint32(len(s.t.Nodes))
-	s.t.Nodes = append(s.t.Nodes, Node{Kind: s.b[s.i], Name: name, NameEnd: nameEnd, At: uint32(s.i), Parent: s.at, Stop: n + 1})
-	x := &s.t.Nodes[n]
+	n := uint32(len(s.nodes))
+	s.nodes = append(s.nodes, Node{Kind: s.b[s.i], Name: name, NameEnd: nameEnd, At: uint32(s.i), Parent: s.at, Stop: n + 1})
+	x := &s.nodes[n]
 	ok := true
 	switch x.Kind {
 	case '{', '[':
 		s.deep++
-		s.t.Deep = max(s.t.Deep, s.deep)
+		s.deepest = max(s.deepest, s.deep)
 		s.i++
 		s.at = n
 		return s.deep <= MaxDepth

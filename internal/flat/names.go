@@ -2,6 +2,7 @@ package flat
 
 import (
 	"bytes"
+	"encoding/binary"
 	"hash/maphash"
 	"math/bits"
 	"unicode"
@@ -28,7 +29,7 @@ func (d *Doc) twice(object uint32) bool {
 		d.Near = true
 		return d.twiceInMany(object)
 	}
-	var sums [few]uint32
+	var sums [few]uint64
 	i := 0
 	for n := object + 1; n < x.Stop; n = d.Nodes[n].Stop {
 		sum := foldSum(d.name(n))
@@ -92,26 +93,42 @@ func (d *Doc) name(n uint32) []byte {
 
 // foldSum is one number for all names that strings.EqualFold calls equal, and mostly
 // another for others.
-func foldSum(name []byte) (sum uint32) {
-	for _, c := range name {
-		if c >= utf8.RuneSelf {
-			return foldSumWide(string(name))
-		}
-		sum = sum*31 + uint32(c|0x20)
+func foldSum(name []byte) uint64 {
+	sum, ascii := sumOf(name)
+	if ascii {
+		return sum
 	}
-	return sum
-}
-
-func foldSumWide(name string) (sum uint32) {
-	for _, r := range name {
+	folded := make([]byte, 0, len(name)+8)
+	for _, r := range string(name) {
 		low := r
 		for x := unicode.SimpleFold(r); x != r; x = unicode.SimpleFold(x) {
 			low = min(low, x)
 		}
-		if low < utf8.RuneSelf {
-			low |= 0x20
-		}
-		sum = sum*31 + uint32(low)
+		folded = utf8.AppendRune(folded, low)
 	}
+	sum, _ = sumOf(folded)
 	return sum
+}
+
+// sumOf goes by eight letters at a time, without the bit that tells the case of ASCII.
+func sumOf(name []byte) (sum uint64, ascii bool) {
+	n := len(name)
+	var w, all uint64
+	if n < 8 {
+		for _, c := range name {
+			w = w<<8 | uint64(c)
+		}
+	} else {
+		for i := 0; i+8 < n; i += 8 {
+			x := binary.LittleEndian.Uint64(name[i:])
+			all |= x
+			sum = mixed(sum, x, 8)
+		}
+		w = binary.LittleEndian.Uint64(name[n-8:])
+	}
+	return mixed(sum, w, n), (all|w)&highs == 0
+}
+
+func mixed(sum, w uint64, n int) uint64 {
+	return (sum ^ (w | ones*0x20) ^ uint64(n)<<56) * 0x9e3779b97f4a7c15
 }
