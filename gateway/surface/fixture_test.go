@@ -164,6 +164,8 @@ type bench struct {
 	registry  surface.Registrants
 	observed  surface.Observations
 	elsewhere func() (map[string][]surface.Stranger, error)
+	effect    func(*gate.Entry) labels.Effect
+	ends      func(time.Time) int64
 
 	mu      sync.Mutex
 	at      time.Time
@@ -213,7 +215,7 @@ func (b *bench) keeper(u surface.Upstream) *surface.Keeper {
 	k, err := surface.New(surface.Options{
 		Upstream: u, Inspector: b.inspect, Shelf: b.shelf,
 		Baseline: surface.Store(b.store, place), Shown: surface.Run(b.run, place),
-		Standing: func() labels.Standing { return b.standing }, Wording: b.wording, Registry: b.registry, Observed: b.observed, Elsewhere: b.elsewhere,
+		Standing: func() labels.Standing { return b.standing }, Wording: b.wording, Registry: b.registry, Observed: b.observed, Elsewhere: b.elsewhere, Effect: b.effect, EffectEnds: b.ends,
 		Moved: func(e *registry.Entry) error {
 			b.mu.Lock()
 			defer b.mu.Unlock()
