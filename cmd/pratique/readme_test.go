@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pratique-dev/pratique/labels/policy"
 )
 
 // TestReadme runs the transcript of README.md and holds what it prints against
@@ -73,6 +75,11 @@ func TestReadmeCommands(t *testing.T) {
 	}
 	if !strings.Contains(string(makefile), "\ntest: npm\n") {
 		t.Error("Makefile has no test")
+	}
+	for _, m := range regexp.MustCompile("(?s)```yaml\n(rules:.*?)```").FindAllStringSubmatch(string(page), -1) {
+		if r, err := policy.Load([]byte(m[1])); err != nil || r.Len() < 3 {
+			t.Errorf("README.md shows rules that are none: %v", err)
+		}
 	}
 	for _, m := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(string(page), -1) {
 		if _, err := os.Stat(filepath.Join("..", "..", m[1])); err != nil {
