@@ -68,6 +68,9 @@ func New(cfg *Config) (*Judge, error) {
 			return nil, fmt.Errorf("%w.%s: not one of its words", ErrConfig, w.key)
 		}
 	}
+	if err := j.setLike(cfg.Like); err != nil {
+		return nil, err
+	}
 	j.secretsOnly = len(j.off) == len(classNames)-1 && !j.off[Secret]
 	j.ciNever = cfg.CI == "" || cfg.CI == "never"
 	for eco, entries := range cfg.Dependencies {
@@ -81,6 +84,46 @@ func New(cfg *Config) (*Judge, error) {
 		j.lists[eco] = l
 	}
 	return j, j.setHosts(cfg)
+}
+
+// setLike reads which further files are read as well-known ones.
+func (j *Judge) setLike(like map[string][]string) error {
+	for _, name := range slices.Sorted(maps.Keys(like)) {
+		k := kindOf(fold(name))
+		if k == plain {
+			return fmt.Errorf("%w.like: a name is none of a file that is judged", ErrConfig)
+		}
+		for _, p := range like[name] {
+			folded := fold(p)
+			if folded == "" {
+				return fmt.Errorf("%w.like: an entry is no path", ErrConfig)
+			}
+			if strings.HasSuffix(p, "/") {
+				folded += "/"
+			}
+			j.like = append(j.like, likeness{folded, k})
+		}
+	}
+	return nil
+}
+
+// A likeness is a file, or with a slash at its end a folder, whose files are of a kind.
+type likeness struct {
+	path string
+	kind kind
+}
+
+// kindOf tells what reads a file by its folded path, as this configuration knows it.
+func (j *Judge) kindOf(p string) kind {
+	if k := kindOf(p); k != plain || len(j.like) == 0 {
+		return k
+	}
+	for _, l := range j.like {
+		if p == l.path || strings.HasSuffix(p, "/"+l.path) || strings.HasSuffix(l.path, "/") && (strings.HasPrefix(p, l.path) || strings.Contains(p, "/"+l.path)) {
+			return l.kind
+		}
+	}
+	return plain
 }
 
 func (j *Judge) setHosts(cfg *Config) error {

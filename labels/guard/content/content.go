@@ -59,6 +59,9 @@ type Config struct {
 	// Registries are the hosts that packages may come from; the word "public" stands
 	// for the usual ones, which are also what nil is.
 	Registries []string `yaml:"registries" json:"registries,omitzero"`
+	// Like are further files that are read as well-known ones: files, or folders with a
+	// slash at their end, by the name of the well-known file.
+	Like map[string][]string `yaml:"like" json:"like,omitzero"`
 	// Hosts are the hosts that a CI job may send a credential to in a header. The
 	// server that runs the job may always be one.
 	Hosts []string `yaml:"hosts" json:"hosts,omitzero"`
@@ -95,6 +98,7 @@ type Judge struct {
 	ciNever bool
 
 	secretsOnly bool
+	like        []likeness
 	lists       map[string]*list
 	registries  map[string]bool
 	hosts       map[string]bool
@@ -115,7 +119,7 @@ func (j *Judge) Call(root args.Value) []Finding {
 		return nil
 	}
 	var out []Finding
-	for _, w := range Writes(root) {
+	for _, w := range j.writes(root) {
 		out = append(out, j.Check(w)...)
 		if len(out) >= most {
 			return out[:most]

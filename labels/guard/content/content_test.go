@@ -55,7 +55,9 @@ func said(list []Finding) string {
 	return strings.Join(out, ", ")
 }
 
-func judged() *Config { return &Config{CI: "judged", Dependencies: lists} }
+func judged() *Config {
+	return &Config{CI: "judged", Dependencies: lists, Like: map[string][]string{".gitlab-ci.yml": {"ci/"}, "requirements.txt": {"deps/prod.txt"}}}
+}
 
 // TestZeroIsStrict: a configuration that nobody filled in lets nothing of what it
 // judges pass.
@@ -142,6 +144,7 @@ func TestConfigErrors(t *testing.T) {
 		"content.dependencies.npm: ": {Dependencies: map[string][]string{"npm": {"a*b"}}},
 		"content.dependencies.go: ":  {Dependencies: map[string][]string{"go": {""}}},
 		"content.registries: ":       {Registries: []string{"https://registry.npmjs.org"}},
+		"content.like: ":             {Like: map[string][]string{"x.txt": {"a"}}},
 		"content.hosts: ":            {Hosts: []string{"a b"}},
 	} {
 		_, err := New(cfg)

@@ -50,6 +50,8 @@ func TestNPM(t *testing.T) {
 		{"lifecycle", "package.json", `{"scripts":{"preinstall":"a","test":"b","prepare":"c"}}`, "script 1"},
 		{"hooks", "package.json", `{"simple-git-hooks":{"pre-commit":"x"}}`, "settings 1"},
 		{"gyp", "package.json", `{"gypfile":true}`, "script 1"},
+		{"name that leads up", "package.json", `{"dependencies":{"@acme/../evil":"1"}}`, "dependency 1"},
+		{"trusted by bun", "package.json", `{"trustedDependencies":["lodash"]}`, "script 1"},
 		{"JSON5", "package.json5", `{}`, "unread"},
 	})
 }
@@ -60,7 +62,11 @@ func TestPython(t *testing.T) {
 		{"outside", "requirements.txt", "requests\n evil\n", "dependency 2"},
 		{"goes on", "requirements.txt", "requests \\\n  --hash=sha256:00\nevil\\\n==1\n", "dependency 3"},
 		{"comment does not go on", "requirements.txt", "# a \\\nevil\n", "dependency 2"},
-		{"options", "requirements.txt", "-r other.txt\n-c ../c.txt\n", "dependency 2"},
+		{"options", "requirements.txt", "-r requirements/dev.txt\n-c ../constraints.txt\n", "dependency 2"},
+		{"other file", "requirements.txt", "-r deps.txt\n", "dependency 1"},
+		{"file that is like one", "deps/prod.txt", "evil\n", "dependency 1"},
+		{"file in a folder of them", "requirements/prod.txt", "evil\n", "dependency 1"},
+		{"file that a project reads", "pyproject.toml", "[tool.setuptools.dynamic]\ndependencies = {file = [\"x.txt\"]}\n", "dependency 2"},
 		{"option from a URL", "requirements.txt", "-r https://evil.example/r.txt\n", "registry 1"},
 		{"index", "requirements.txt", "--index-url=https://evil.example/simple\n", "registry 1"},
 		{"short index", "requirements.txt", "-ihttps://evil.example/simple\n", "registry 1"},

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"sort"
 	"strings"
+	"unicode"
 )
 
 // Lengths of what is worth decoding, in characters.
@@ -16,7 +17,7 @@ const (
 // in pieces, which are one text then; base64 and hex, also over several lines, in that
 // text.
 func (s *sighting) encoded(t string, layer int, at func(int) int) {
-	u := t
+	u := visible(t)
 	for range 3 {
 		if strings.Count(u, "%") < 3 {
 			break
@@ -54,6 +55,28 @@ func (s *sighting) encoded(t string, layer int, at func(int) int) {
 		}
 		s.run(run, func(text string) { s.again(text, layer, func(int) int { return at(from) }) })
 	})
+}
+
+// visible is a text without letters that nobody sees.
+func visible(t string) string {
+	if !invisible(t) {
+		return t
+	}
+	return strings.Map(func(r rune) rune {
+		if r >= 0x80 && unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, t)
+}
+
+func invisible(t string) bool {
+	for i := range len(t) {
+		if t[i] >= 0x80 {
+			return strings.ContainsFunc(t[i:], func(r rune) bool { return r >= 0x80 && unicode.Is(unicode.Cf, r) })
+		}
+	}
+	return false
 }
 
 // escapes tells whether characters are written as programming languages escape them.

@@ -166,7 +166,7 @@ func (c *command) effects() (vars []string) {
 	if dumps(name, args, c) {
 		vars = append(vars, dumped)
 	}
-	if fetchers[name] {
+	if fetchers[name] || decodes(name, args) {
 		vars = append(vars, fetching)
 	}
 	return vars

@@ -39,6 +39,9 @@ func (c *check) scalars(list []scalar) {
 		c.add(CI, checkout.from, checkout.to, whyForeignCode)
 	}
 	for i := range list {
+		c.variable(&list[i])
+	}
+	for i := range list {
 		c.scalar(&list[i])
 		if c.full() {
 			return
@@ -66,23 +69,8 @@ func (c *check) scalar(s *scalar) {
 		c.add(CI, s.from, s.to, whyPrints)
 	}
 	key := s.key()
-	switch {
-	case scriptKeys[key], c.kind == gitlabCI && len(s.path) > 1 && key != s.path[len(s.path)-1] && !gitlabLists[key]:
+	if c.commandsIn(s, key) {
 		c.block(s)
-	case len(s.path) > 1 && (s.path[len(s.path)-2] == "variables" || s.path[len(s.path)-2] == "env" || s.path[len(s.path)-2] == "environment"), c.w.Part:
-		c.command(":", s.from, s.to)
-		if c.sh != nil {
-			if strings.Contains(s.value, "$") {
-				for _, cmd := range lex(s.value) {
-					for _, w := range append(cmd.words, cmd.assigned...) {
-						if c.secretIn(w) {
-							c.sh.tainted[key] = true
-						}
-					}
-				}
-			}
-			c.setVariable(key, s.value, s.from, s.to)
-		}
 	}
 	switch c.kind {
 	case gitlabCI:
@@ -98,6 +86,34 @@ func (c *check) scalar(s *scalar) {
 	case otherCI:
 		if key == "image" && !strings.Contains(s.value, " ") {
 			c.image(s.value, s.from, s.to)
+		}
+	}
+}
+
+// commandsIn tells whether a value is commands.
+func (c *check) commandsIn(s *scalar, key string) bool {
+	return scriptKeys[key] || c.kind == gitlabCI && len(s.path) > 1 && key != s.path[len(s.path)-1] && !gitlabLists[key]
+}
+
+// variable judges a value that a variable is set to. All are before any command is:
+// they may stand behind it.
+func (c *check) variable(s *scalar) {
+	key := s.key()
+	switch {
+	case c.commandsIn(s, key):
+	case len(s.path) > 1 && (s.path[len(s.path)-2] == "variables" || s.path[len(s.path)-2] == "env" || s.path[len(s.path)-2] == "environment"), c.w.Part:
+		c.command(":", s.from, s.to)
+		if c.sh != nil {
+			if strings.Contains(s.value, "$") {
+				for _, cmd := range lex(s.value) {
+					for _, w := range append(cmd.words, cmd.assigned...) {
+						if c.secretIn(w) {
+							c.sh.tainted[key] = true
+						}
+					}
+				}
+			}
+			c.setVariable(key, s.value, s.from, s.to)
 		}
 	}
 }
@@ -136,6 +152,12 @@ func (c *check) gitlab(s *scalar, key string) {
 	switch {
 	case key == "image", strings.HasSuffix(p, "/image/name"), key == "services", strings.HasSuffix(p, "/services/name"):
 		c.image(s.value, s.from, s.to)
+	case strings.Contains(p, "/release/"), strings.Contains(p, "/environment/"), strings.HasSuffix(p, "/artifacts/name"):
+		for _, cmd := range lex("x " + s.value) {
+			if c.sh != nil && c.anySecret(cmd.words) {
+				c.add(CI, s.from, s.to, whyPrints)
+			}
+		}
 	case strings.HasPrefix(p, "/include") || strings.Contains(p, "/trigger") || c.w.Part && (key == "remote" || key == "project" || key == "component"):
 		c.include(s, key)
 	}
@@ -145,11 +167,20 @@ func (c *check) include(s *scalar, key string) {
 	v := s.value
 	switch key {
 	case "remote", "include":
-		if isURL(v) || key == "remote" {
+		switch {
+		case isURL(v) || key == "remote":
 			c.includeURL(s)
+		case c.j.kindOf(fold(v)) != gitlabCI:
+			c.add(CI, s.from, s.to, whyUnjudged)
 		}
 	case "project", "trigger":
 		c.included(v, s)
+	case "local":
+		if !strings.ContainsAny(v, "*$") && c.j.kindOf(fold(v)) != gitlabCI {
+			c.add(CI, s.from, s.to, whyUnjudged)
+		} else if strings.ContainsAny(v, "*$") && c.j.kindOf(strings.NewReplacer("*", "x", "$", "x").Replace(fold(v))) != gitlabCI {
+			c.add(CI, s.from, s.to, whyUnjudged)
+		}
 	case "component":
 		_, name, ok := strings.Cut(v, "/")
 		name, _ = cutVersion(name)

@@ -155,7 +155,11 @@ func kindOf(p string) kind {
 	}
 	ext := path.Ext(base)
 	switch {
-	case strings.HasPrefix(base, "dockerfile.") || strings.HasPrefix(base, "containerfile.") || ext == ".dockerfile":
+	case strings.HasPrefix(base, "makefile."):
+		return makefile
+	case (ext == ".txt" || ext == ".in") && strings.HasSuffix("/"+dir, "/requirements/"):
+		return requirements
+	case strings.HasPrefix(base, "dockerfile.") || strings.HasPrefix(base, "dockerfile-") || strings.HasPrefix(base, "dockerfile_") || strings.HasPrefix(base, "containerfile.") || ext == ".dockerfile":
 		return dockerfile
 	case strings.HasPrefix(base, ".env.") || ext == ".env":
 		return dotenv

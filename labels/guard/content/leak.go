@@ -9,7 +9,8 @@ type shellState struct {
 	tainted map[string]bool // variables that were made from secrets
 	server  map[string]bool // names of the server's own addresses that were changed
 	trace   bool
-	from    int // of the tracing command
+	values  map[string]string // of variables that were set to a plain text
+	from    int               // of the tracing command
 	to      int
 	secrets bool // a secret was expanded
 }
@@ -28,7 +29,7 @@ func (c *check) commands(s string, at func(command) (int, int), depth int) {
 		return
 	}
 	if c.sh == nil {
-		c.sh = &shellState{tainted: map[string]bool{}, server: map[string]bool{}}
+		c.sh = &shellState{tainted: map[string]bool{}, server: map[string]bool{}, values: map[string]string{}}
 	}
 	list := lex(s)
 	for i := range list[1:] {
@@ -111,7 +112,11 @@ func (c *check) judge(list []command, i, from, to, depth int) {
 	c.installs(name, args, from, to)
 	dump := dumps(name, args, cmd)
 	switch {
-	case dump && !cmd.captured:
+	case (dump || printsToken(name, args)) && !cmd.captured:
+		c.output(list, i, from, to)
+	case interpreters[name] && inCode(args, cmd.inputs):
+		c.output(list, i, from, to)
+	case (readers[name] || encoders[name] && !decodes(name, args)) && anyFile(args) && !cmd.captured:
 		c.output(list, i, from, to)
 	case printers[name] && secret && !strings.HasPrefix(firstText(args), "::add-mask::"),
 		name == "printenv" && len(args) > 0 && secretName(args[len(args)-1].text):
@@ -124,8 +129,65 @@ func (c *check) judge(list []command, i, from, to, depth int) {
 	if senders[name] {
 		c.send(name, args, cmd, from, to)
 	}
+	c.nested(list, i, name, args, from, to, depth)
+}
+
+// readers print the files that they are told.
+var readers = map[string]bool{"cat": true, "head": true, "tail": true, "less": true, "more": true, "tac": true, "nl": true, "strings": true, "bat": true, "type": true, "get-content": true, "gc": true}
+
+func anyFile(args []word) bool {
+	for _, a := range args {
+		if secretFile(a.text) && !strings.HasSuffix(a.text, "/etc/passwd") && !strings.HasSuffix(a.text, ".pem") {
+			return true
+		}
+	}
+	return false
+}
+
+func inCode(lists ...[]word) bool {
+	for _, words := range lists {
+		for _, w := range words {
+			if codeLeaks(w.text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// nested judges the commands that stand in the words of a command: those of a shell,
+// those that find runs, those that are printed into a shell, and a variable's.
+func (c *check) nested(list []command, i int, name string, args []word, from, to, depth int) {
+	at := func(command) (int, int) { return from, to }
+	rest := func(words []word) string {
+		var b strings.Builder
+		for _, w := range words {
+			b.WriteString(w.text + " ")
+		}
+		return strings.TrimSuffix(strings.TrimSpace(b.String()), ";")
+	}
+	switch {
+	case name == "find" || name == "fd":
+		for n, a := range args {
+			if a.text == "-exec" || a.text == "-execdir" || a.text == "-x" {
+				c.commands(rest(args[n+1:]), at, depth+1)
+			}
+		}
+	case name == "watch" || name == "parallel" || name == "script" || name == "entr":
+		for len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
+			args = args[1:]
+		}
+		c.commands(rest(args), at, depth+1)
+	case printers[name] && list[i].next > 0:
+		if next, more := list[list[i].next].program(); shells[next] && len(more) == 0 {
+			c.commands(rest(args), at, depth+1)
+		}
+	case len(list[i].words) > 0 && strings.HasPrefix(list[i].words[0].text, "$"):
+		if v := c.sh.values[list[i].words[0].text[1:]]; v != "" {
+			c.commands(v+" "+rest(list[i].words[1:]), at, depth+1)
+		}
+	}
 	if shells[name] {
-		at := func(command) (int, int) { return from, to }
 		for _, a := range args {
 			if strings.ContainsAny(a.text, " \n;|") || dumpWord(a.text) {
 				c.commands(a.text, at, depth+1)
@@ -157,8 +219,12 @@ func (c *check) assign(cmd *command, name string, args []word, from, to int) {
 		if !ok {
 			continue
 		}
-		if c.secretIn(w) && isName(n) {
+		switch {
+		case !isName(n):
+		case c.secretIn(w):
 			c.sh.tainted[n] = true
+		case len(w.vars) == 0 && len(value) < 256 && len(c.sh.values) < 256:
+			c.sh.values[n] = value
 		}
 		c.setVariable(n, value, from, to)
 	}

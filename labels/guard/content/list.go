@@ -106,11 +106,16 @@ func (l *list) allows(name, version string) bool {
 		}
 	}
 	for _, p := range l.prefixes {
-		if strings.HasPrefix(name, p.name) && versionFits(p.version, version) {
+		if p.covers(name) && versionFits(p.version, version) {
 			return true
 		}
 	}
 	return false
+}
+
+// covers tells whether a name has this beginning. What leads up in a path is no name.
+func (p prefixed) covers(name string) bool {
+	return strings.HasPrefix(name, p.name) && !strings.Contains(name, "..") && !strings.ContainsAny(name, " \\%\t\r\n")
 }
 
 // allowsAny tells whether some version of this may be named.
@@ -123,7 +128,7 @@ func (l *list) allowsAny(name string) bool {
 		return true
 	}
 	for _, p := range l.prefixes {
-		if strings.HasPrefix(name, p.name) {
+		if p.covers(name) {
 			return true
 		}
 	}

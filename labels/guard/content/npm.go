@@ -98,6 +98,9 @@ func (c *check) npmRuns(root args.Value) {
 		}
 		c.command(x.Text(), x.Offset(), x.Offset()+len(x.Raw()))
 	})
+	if b, ok := root.Get("trustedDependencies"); ok && b.Len() > 0 {
+		c.at(Script, b, whyInstall)
+	}
 	if g, ok := root.Get("gypfile"); ok && g.Kind() != 'f' {
 		c.at(Script, g, whyInstall)
 	}

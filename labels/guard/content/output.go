@@ -19,7 +19,7 @@ func (c *check) output(list []command, i, from, to int) {
 		case name == "tee" && n != i:
 			c.add(CI, from, to, whyPrints)
 			return
-		case encoders[name] && !decodes(name, args) && !(n == i && dumps(name, args, cmd)):
+		case encoders[name] && !decodes(name, args) && !(n == i && (interpreters[name] || dumps(name, args, cmd))):
 			encoded = true
 		}
 		if len(cmd.targets) > 0 {
@@ -76,6 +76,10 @@ func (c *check) target(files []word, first *command, from, to int) {
 			c.add(CI, from, to, whySends)
 		case strings.HasPrefix(t, "/dev/std") || t == "/dev/tty" || t == "1" || t == "2" || strings.Contains(t, "GITHUB_STEP_SUMMARY") || strings.HasPrefix(t, "/proc/self/fd"):
 			c.add(CI, from, to, whyPrints)
+		case strings.HasPrefix(t, "/proc/"):
+			c.add(CI, from, to, whyPrints)
+		case strings.Trim(t, "0123456789") == "": // a descriptor that something was opened on
+			c.add(CI, from, to, whySends)
 		case dumps(name, args, first):
 			c.add(CI, from, to, whyPublishes)
 		default:
@@ -169,7 +173,7 @@ func (c *check) send(name string, args []word, cmd *command, from, to int) {
 			ok := i > 0 && authOptions[args[i-1].text] || authOptions[flag] || len(a.text) > 2 && authOptions[a.text[:2]] && a.text[1] != '-'
 			proves = proves && (ok || u != "" && name == "git" || tokenField(a.text))
 		}
-		if (strings.Contains(a.text, "@") || name == "scp" || name == "rsync" || i > 0 && (args[i-1].text == "-T" || args[i-1].text == "--upload-file" || strings.HasPrefix(args[i-1].text, "--post-file"))) && secretFile(a.text) && !(i > 0 && (args[i-1].text == "-i" || args[i-1].text == "-e")) {
+		if (strings.Contains(a.text, "@") || copiers[name] || i > 0 && (args[i-1].text == "-T" || args[i-1].text == "--upload-file" || strings.HasPrefix(args[i-1].text, "--post-file"))) && secretFile(a.text) && !(i > 0 && (args[i-1].text == "-i" || args[i-1].text == "-e")) {
 			files = true
 		}
 		if s && (a.text == "-k" || strings.HasPrefix(a.text, "--connect-to")) {
@@ -178,6 +182,7 @@ func (c *check) send(name string, args []word, cmd *command, from, to int) {
 	}
 	input := c.anySecret(cmd.inputs)
 	switch {
+	case name == "gh" && hasArg(args, "secret", "auth"), name == "glab" && hasArg(args, "auth", "variable"):
 	case name == "git" && !hasArg(args, "push", "clone", "fetch", "pull", "remote", "ls-remote", "submodule"):
 	case files, input && name != "git", secret && (away || !proves):
 		c.add(CI, from, to, whySends)

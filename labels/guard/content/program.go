@@ -29,7 +29,7 @@ func (c *command) program() (string, []word) {
 			continue
 		}
 		words = words[1:]
-		for len(words) > 0 && (strings.HasPrefix(words[0].text, "-") || name == "timeout" && words[0].text != "" && words[0].text[0] <= '9') {
+		for len(words) > 0 && (strings.HasPrefix(words[0].text, "-") || words[0].text != "" && strings.Trim(words[0].text, "0123456789.smh") == "") {
 			words = words[1:]
 		}
 	}
@@ -49,7 +49,7 @@ func afterEnv(words []word) []word {
 			words = words[min(2, len(words)):]
 		case t == "-S":
 			words = words[1:]
-		case strings.HasPrefix(t, "-"), strings.Contains(t, "="):
+		case strings.HasPrefix(t, "-"), strings.Contains(t, "="), strings.HasPrefix(t, "$") && len(words) == 1: // which may be nothing
 			words = words[1:]
 		default:
 			return words
@@ -63,8 +63,11 @@ var fetchers = map[string]bool{"curl": true, "wget": true, "iwr": true, "invoke-
 // senders take what they are told somewhere else.
 var senders = map[string]bool{
 	"curl": true, "wget": true, "iwr": true, "invoke-webrequest": true, "invoke-restmethod": true, "irm": true, "http": true, "https": true, "xh": true, "nc": true, "ncat": true, "netcat": true, "socat": true, "telnet": true,
-	"nslookup": true, "dig": true, "host": true, "drill": true, "ping": true, "ping6": true, "ssh": true, "scp": true, "sftp": true, "rsync": true, "ftp": true, "tftp": true, "mail": true, "mailx": true, "sendmail": true, "websocat": true, "aria2c": true, "git": true, "lftp": true, "fetch": true,
+	"nslookup": true, "dig": true, "host": true, "drill": true, "ping": true, "ping6": true, "ssh": true, "scp": true, "sftp": true, "rsync": true, "ftp": true, "tftp": true, "mail": true, "mailx": true, "sendmail": true, "websocat": true, "aria2c": true, "git": true, "lftp": true, "fetch": true, "gh": true, "glab": true, "aws": true, "gsutil": true, "rclone": true, "s3cmd": true, "azcopy": true, "mc": true,
 }
+
+// copiers send the files that they are told.
+var copiers = map[string]bool{"scp": true, "rsync": true, "sftp": true, "aws": true, "gsutil": true, "rclone": true, "s3cmd": true, "azcopy": true, "mc": true, "gh": true, "glab": true}
 
 var interpreters = map[string]bool{
 	"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "ash": true, "fish": true, "pwsh": true, "powershell": true, "iex": true, "invoke-expression": true, "python": true, "python2": true, "python3": true, "node": true, "perl": true, "ruby": true, "php": true, "deno": true, "bun": true, "source": true, ".": true, "eval": true,
@@ -94,7 +97,9 @@ func dumps(name string, args []word, c *command) bool {
 		return len(args) == 0
 	case "get-childitem", "gci", "ls", "dir", "get-item", "gi":
 		return len(args) > 0 && strings.HasPrefix(strings.ToLower(args[0].text), "env:")
-	case "python", "python2", "python3", "node", "ruby", "perl", "php", "deno", "bun", "groovy", "go":
+	case "ps":
+		return len(args) > 0 && strings.ContainsAny(args[0].text, "eE") && !strings.HasPrefix(args[0].text, "-")
+	case "python", "python2", "python3", "node", "ruby", "perl", "php", "deno", "bun", "groovy", "go", "awk", "gawk", "mawk":
 		for _, a := range args {
 			if wholeEnvironment(a.text) {
 				return true
@@ -105,6 +110,9 @@ func dumps(name string, args []word, c *command) bool {
 				return true
 			}
 		}
+	}
+	if strings.Contains(name, "getenvironmentvariables") {
+		return true
 	}
 	for _, list := range [][]word{args, c.inputs} {
 		for _, a := range list {
@@ -132,7 +140,7 @@ func wholeContext(v string) bool {
 
 // environments are the names of all variables in programming languages, where nothing
 // behind picks one of them.
-var environments = []string{"os.environ", "process.env", "ENV.to_h", "ENV.each", "ENV.inspect", "ENV.to_a", "p ENV", "puts ENV", "System.getenv()", "os.Environ()", "getenv()", "%ENV", "Deno.env.toObject", "$_ENV", "$_SERVER", "Bun.env", "GetEnvironmentVariables"}
+var environments = []string{"os.environ", "process.env", "ENV.to_h", "ENV.each", "ENV.inspect", "ENV.to_a", "p ENV", "puts ENV", "System.getenv()", "os.Environ()", "getenv()", "%ENV", "Deno.env.toObject", "$_ENV", "$_SERVER", "Bun.env", "GetEnvironmentVariables", "ENVIRON"}
 
 // wholeEnvironment tells whether code gets at all variables at once.
 func wholeEnvironment(code string) bool {
@@ -211,6 +219,54 @@ func secretFile(p string) bool {
 			if rest := p[i+len(f):]; f == ".env" && rest != "" && (strings.HasPrefix(rest, ".example") || strings.HasPrefix(rest, ".sample") || strings.HasPrefix(rest, ".template") || nameByte(rest[0])) {
 				continue
 			}
+			return true
+		}
+	}
+	return false
+}
+
+// codeLeaks tells whether a line of a program prints or sends one secret by its name.
+func codeLeaks(code string) bool {
+	out := false
+	for _, w := range []string{"print", "console.", "puts", "echo", "write", "requests.", "urlopen", "fetch(", "http"} {
+		out = out || strings.Contains(code, w)
+	}
+	if !out {
+		return false
+	}
+	for _, e := range []string{"os.environ", "getenv", "process.env", "ENV", "Deno.env", "environ"} {
+		for rest := code; ; {
+			i := strings.Index(rest, e)
+			if i < 0 {
+				break
+			}
+			rest = rest[i+len(e):]
+			name := strings.TrimLeft(rest[:min(len(rest), 80)], ".[({\"'`get ")
+			n := 0
+			for n < len(name) && nameByte(name[n]) {
+				n++
+			}
+			if secretName(name[:n]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tokenPrinters are commands that print a credential of the program itself.
+var tokenPrinters = [][]string{{"gh", "auth", "token"}, {"gcloud", "auth", "print-access-token"}, {"gcloud", "auth", "print-identity-token"}, {"az", "account", "get-access-token"}, {"aws", "configure", "export-credentials"}, {"aws", "ecr", "get-login-password"}, {"npm", "token"}, {"oc", "whoami", "-t"}}
+
+func printsToken(name string, args []word) bool {
+	for _, p := range tokenPrinters {
+		if name != p[0] || len(args) < len(p)-1 {
+			continue
+		}
+		same := true
+		for i, w := range p[1:] {
+			same = same && args[i].text == w
+		}
+		if same {
 			return true
 		}
 	}

@@ -48,13 +48,22 @@ func (c *check) requirementOption(s string, from, to int) {
 		if isURL(value) {
 			c.registry(from, to, value)
 		} else {
-			c.local("pypi", from, to, value, value)
+			c.includesFile(value, from, to)
 		}
 	case "-e", "--editable":
 		c.requirement(value, from, to)
 	case "--no-index", "--pre", "--prefer-binary", "--only-binary", "--no-binary", "--require-hashes", "--use-feature":
 	default:
 		c.add(Unread, from, to, whyUnread)
+	}
+}
+
+// includesFile judges that further requirements stand in another file, which has to be
+// judged as such when it is written.
+func (c *check) includesFile(p string, from, to int) {
+	c.local("pypi", from, to, p, p)
+	if c.j.kindOf(fold(p)) != requirements {
+		c.add(Dependency, from, to, whyUnjudged)
 	}
 }
 

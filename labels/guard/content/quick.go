@@ -13,13 +13,16 @@ func (j *Judge) worth(v args.Value, r role) bool {
 	switch v.Kind() {
 	case '"':
 		t := v.Text()
-		if len(t) >= least && suspicious(t) || len(t) < 256 && strings.Contains(t, ".env") || !j.secretsOnly && places(t, r) {
+		if len(t) >= least && suspicious(t) || len(t) < 256 && strings.Contains(t, ".env") || !j.secretsOnly && j.places(t, r) {
 			return true
 		}
 		in, ok := v.Inner()
 		return ok && j.worth(in, r)
 	case '[':
 		for e := v.First(); e.Kind() != 0; e = e.Next() {
+			if !j.secretsOnly && v.Len() > 1 && j.places(e.Text(), other) {
+				return true
+			}
 			if j.worth(e, r) {
 				return true
 			}
@@ -28,7 +31,7 @@ func (j *Judge) worth(v args.Value, r role) bool {
 		for e := v.First(); e.Kind() != 0; e = e.Next() {
 			if !j.secretsOnly {
 				name := e.Name()
-				if r = roleOf(name); strings.ContainsAny(name, "./") && kindOf(fold(name)) != plain {
+				if r = roleOf(name); strings.ContainsAny(name, "./") && j.kindOf(fold(name)) != plain {
 					return true
 				}
 			}
@@ -44,12 +47,14 @@ func (j *Judge) worth(v args.Value, r role) bool {
 
 // places tells whether a text says where to or how in a way that is judged, or is a
 // patch.
-func places(t string, r role) bool {
+func (j *Judge) places(t string, r role) bool {
 	switch r {
-	case pathName, weakName:
-		return len(t) < 4096 && kindOf(fold(t)) != plain
+	case pathName:
+		return len(t) < 4096 && j.kindOf(fold(t)) != plain
+	case weakName, other:
+		return fileName(t) && j.kindOf(fold(t)) != plain
 	case patchName:
-		return strings.Contains(t, "\n")
+		return len(t) > 2
 	case execName, modeName:
 		return true
 	case encodingName:
@@ -103,6 +108,7 @@ type look struct {
 func suspicious(t string) bool {
 	l := look{t: t, chain: -1}
 	prev, run := uint32(0), 0 // run: where letters that may be an encoding begin
+	high := byte(0)
 	for i := 0; i < len(t); i++ {
 		c := t[i]
 		prev = prev<<8&0xff00 | uint32(c)
@@ -117,6 +123,7 @@ func suspicious(t string) bool {
 			return true
 		}
 		run = i + 1
+		high |= c
 		switch {
 		case class == 0:
 		case class == isBlank && l.chain < 0 && c != '\n':
@@ -131,7 +138,7 @@ func suspicious(t string) bool {
 			}
 		}
 	}
-	return l.percents >= 3 || l.url && l.at || len(t)-run >= leastBase64 && decodable(t[run:]) || l.ends(len(t))
+	return high >= 0x80 && invisible(t) || l.percents >= 3 || l.url && l.at || len(t)-run >= leastBase64 && decodable(t[run:]) || l.ends(len(t))
 }
 
 // special looks at a byte that is more than a letter, and is where the look goes on

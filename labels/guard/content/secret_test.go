@@ -130,6 +130,7 @@ func TestSecrets(t *testing.T) {
 		{"digests", "a.lock", "integrity: sha512-" + some(86) + "==\nchecksum = \"" + hex64 + "\"\ntoken_hash: " + hex64 + "\n", ""},
 		{"ids", "a.json", `{"token_id":"` + some(24) + `","public_key":"` + some(44) + `","next_page_token":"` + some(24) + `"}`, ""},
 		{"image", "a.svg", "<image href=\"data:image/png;base64," + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x89PNG\x00\xff\xfe\x01", 40))) + "\"/>", ""},
+		{"invisible letters", "a.txt", "glpat-" + strings.Join(strings.Split(some(20), ""), "\u200b"), "secret 1"},
 		{"place", "a.txt", strings.Repeat("line\n", 99) + "glpat-" + some(20), "secret 100"},
 		{"place of a hidden one", "a.txt", strings.Repeat("line\n", 99) + base64.StdEncoding.EncodeToString([]byte("key glpat-"+some(20))), "secret 100"},
 		{"twice on a line", "a.txt", "glpat-" + some(20) + " glpat-" + some(21) + "\n", "secret 1"},

@@ -120,11 +120,26 @@ func (c *check) pyproject(root table) {
 			c.requirementList(env["extra-dependencies"])
 		}
 	}
+	c.dynamic(tableOf(root, "tool", "setuptools", "dynamic"))
 	if tableOf(root, "tool", "setuptools")["cmdclass"] != nil {
 		c.named(Script, "cmdclass", whyInstall)
 	}
 	for _, t := range []table{tableOf(root, "tool", "poe", "tasks"), tableOf(root, "tool", "pdm", "scripts"), tableOf(root, "tool", "taskipy", "tasks")} {
 		c.tasks(t, 0)
+	}
+}
+
+// dynamic judges what setuptools reads out of other files.
+func (c *check) dynamic(t table) {
+	for _, v := range sorted(t) {
+		if v, ok := v.(table); ok {
+			for _, p := range texts(v["file"]) {
+				from, to := c.lineOf(p)
+				if kindOf(fold(p)) == plain && strings.HasSuffix(p, ".txt") && !strings.Contains(strings.ToLower(p), "version") && !strings.Contains(strings.ToLower(p), "readme") {
+					c.includesFile(p, from, to)
+				}
+			}
+		}
 	}
 }
 

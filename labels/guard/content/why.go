@@ -23,6 +23,7 @@ const (
 	whyRemote      = "A job runs what it fetches."
 	whyForeignCode = "A job with secrets runs the code of a request from outside."
 	whyInjection   = "A job makes text of outsiders part of a command."
+	whyUnjudged    = "A file is included that is not judged as what it is included in; say what it is like."
 	whyInclude     = "The CI configuration includes a part that is not on the list."
 	whyImage       = "An image is used that is not on the list."
 	whySecret      = "A text has the form of a credential."

@@ -14,7 +14,7 @@ const maxText = 16 << 20
 // write judges c.w.
 func (c *check) write() {
 	c.name = fold(c.w.Path)
-	c.kind = kindOf(c.name)
+	c.kind = c.j.kindOf(c.name)
 	c.bits()
 	if c.w.Content == "" {
 		if moves[strings.ToLower(c.w.Action)] {

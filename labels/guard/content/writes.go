@@ -13,14 +13,17 @@ import (
 // length. A member of an unknown name beside a path is content too, if it reads like a
 // file (Loose). Texts without a path are held against known forms of secrets alone,
 // but for patches, which name their paths themselves.
-func Writes(root args.Value) []Write {
-	g := gather{}
+func Writes(root args.Value) []Write { return (&Judge{}).writes(root) }
+
+func (j *Judge) writes(root args.Value) []Write {
+	g := gather{j: j}
 	g.object(root, nil)
 	return g.out
 }
 
 // A gather collects writes.
 type gather struct {
+	j   *Judge
 	out []Write
 }
 
@@ -29,6 +32,7 @@ const least = 16
 
 // A scope is what the members of one object say together.
 type scope struct {
+	j        *Judge
 	paths    []args.Value // of different kinds
 	from     bool         // it says where from
 	new      bool         // a text or a part of one
@@ -52,7 +56,7 @@ func (g *gather) object(v args.Value, up *scope) {
 // scope reads what an object says of itself; where it names no path, the one around
 // holds.
 func (g *gather) scope(v args.Value, up *scope) *scope {
-	s := &scope{}
+	s := &scope{j: g.j}
 	for x := v.First(); x.Kind() != 0; x = x.Next() {
 		s.member(x, roleOf(x.Name()))
 	}
@@ -77,8 +81,8 @@ func (s *scope) member(x args.Value, r role) {
 		for e := x.First(); x.Kind() == '[' && e.Kind() != 0; e = e.Next() {
 			s.path(e)
 		}
-	case weakName:
-		if len(t) < 4096 && kindOf(fold(t)) != plain {
+	case weakName, other:
+		if fileName(t) && s.j.kindOf(fold(t)) != plain {
 			s.path(x)
 		}
 	case fromName:
@@ -107,6 +111,11 @@ func (s *scope) member(x args.Value, r role) {
 	}
 }
 
+// fileName tells whether a text could be the name of a file, and nothing else.
+func fileName(t string) bool {
+	return t != "" && len(t) < 1024 && !strings.ContainsAny(t, "\n{}()\"")
+}
+
 // below looks for the path of a text in the objects beside it.
 func (s *scope) below(v args.Value, depth int) {
 	for x := v.First(); x.Kind() != 0; x = x.Next() {
@@ -130,9 +139,9 @@ func (s *scope) path(x args.Value) {
 	if t == "" || len(t) >= 4096 || strings.Contains(t, "\n") {
 		return
 	}
-	k := kindOf(fold(t))
+	k := s.j.kindOf(fold(t))
 	for _, p := range s.paths {
-		if kindOf(fold(p.Text())) == k {
+		if s.j.kindOf(fold(p.Text())) == k {
 			return
 		}
 	}
@@ -191,7 +200,7 @@ func (g *gather) member(x args.Value, r role, s *scope) {
 	case '"':
 		g.text(x, r, s)
 	case '{':
-		if r == mapName || len(s.paths) == 0 && byPath(x) {
+		if r == mapName || len(s.paths) == 0 && g.byPath(x) {
 			g.files(x, s)
 			return
 		}
@@ -207,10 +216,23 @@ func (g *gather) member(x args.Value, r role, s *scope) {
 		if r == mapName {
 			r = other // the objects of a list say their paths themselves
 		}
+		s = g.words(x, s)
 		for e := x.First(); e.Kind() != 0; e = e.Next() {
 			g.member(e, r, s)
 		}
 	}
+}
+
+// words is the scope of the words of a command, one of which says where to.
+func (g *gather) words(x args.Value, s *scope) *scope {
+	in := *s
+	for e := x.First(); e.Kind() != 0; e = e.Next() {
+		if t := e.Text(); x.Len() > 1 && fileName(t) && g.j.kindOf(fold(t)) != plain {
+			in.paths = nil
+			in.path(e)
+		}
+	}
+	return &in
 }
 
 // lines tells whether an array holds the lines of a text.
@@ -300,10 +322,10 @@ func (g *gather) text(x args.Value, r role, s *scope) {
 }
 
 // byPath tells whether an object has files under their paths: its names read like files.
-func byPath(x args.Value) bool {
+func (g *gather) byPath(x args.Value) bool {
 	n := 0
 	for e := x.First(); e.Kind() != 0; e = e.Next() {
-		if (e.Kind() == '"' || e.Kind() == '{') && strings.ContainsAny(e.Name(), "./") && kindOf(fold(e.Name())) != plain {
+		if (e.Kind() == '"' || e.Kind() == '{') && strings.ContainsAny(e.Name(), "./") && g.j.kindOf(fold(e.Name())) != plain {
 			n++
 		}
 	}
@@ -318,7 +340,7 @@ func (g *gather) files(x args.Value, s *scope) {
 			g.out = append(g.out, Write{Path: name, Content: e.Text(), Encoding: s.encoding, value: e})
 		case e.Kind() == '{' && strings.ContainsAny(name, "./"):
 			from := len(g.out)
-			g.object(e, &scope{encoding: s.encoding})
+			g.object(e, &scope{j: g.j, encoding: s.encoding})
 			for i := range g.out[from:] {
 				if w := &g.out[from+i]; w.Path == "" {
 					w.Path = name

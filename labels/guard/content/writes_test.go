@@ -98,6 +98,9 @@ func TestShapes(t *testing.T) {
 		{"link", `{"tree":[{"path":"x","mode":"120000","content":"/etc"}]}`, "executable /tree/0/mode"},
 		{"submodule", `{"tree":[{"path":"x","mode":"160000","sha":"a"}]}`, "executable /tree/0/mode"},
 
+		{"unknown name of a path", `{"where":"package.json","content":E}`, "dependency /content"},
+		{"words of a command", `{"args":["write","package.json",E]}`, "dependency /args/2"},
+
 		{"good", `{"path":"package.json","content":G}`, ""},
 		{"read", `{"path":"package.json","ref":"main"}`, ""},
 		{"read of CI", `{"file_path":".gitlab-ci.yml","project_id":"7"}`, ""},
