@@ -198,14 +198,19 @@ const (
 	percent             //
 	back                // a backslash
 	high                // something outside of ASCII
+	apart               // what words are apart by
 )
 
 var classOf = func() (t [256]uint8) {
 	for c, class := range map[byte]uint8{'/': slash, '\\': slash | back, '~': slash, ':': colon, '%': percent} {
 		t[c] = class
 	}
-	for c := 0x80; c < len(t); c++ {
-		t[c] = high
+	for c := range len(t) {
+		if c >= 0x80 {
+			t[c] = high | apart
+		} else if separates(rune(c)) {
+			t[c] |= apart
+		}
 	}
 	return t
 }()
@@ -224,7 +229,7 @@ func (s *sweep) text(v string, layer int) bool {
 		return false
 	}
 	c := classes(v)
-	if c&colon != 0 && s.g.namesListener(v) || (c&slash != 0 || s.bare()) && s.namesFolder(v) {
+	if c&colon != 0 && s.g.namesListener(v) || (c&slash != 0 || s.bare()) && s.namesFolder(v, c) {
 		return true
 	}
 	if layer >= maxLayers {

@@ -62,14 +62,15 @@ func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 // the way.
 func (s *sweep) bare() bool { return s.second || s.g.stat != nil && s.g.root != "" }
 
-// namesFolder tells whether a text has a path to a folder of ours in it.
-func (s *sweep) namesFolder(v string) bool {
+// namesFolder tells whether a text has a path to a folder of ours in it. c is what else
+// is in it.
+func (s *sweep) namesFolder(v string, c uint8) bool {
 	g := s.g
 	if len(g.folders) == 0 {
 		return false
 	}
 	if len(v) <= maxShort {
-		return s.whole(v) || (s.second || pathlike(v)) && s.words(v)
+		return s.whole(v) || c&apart != 0 && (s.second || pathlike(v)) && s.words(v)
 	}
 	// In a long text a path is looked for by its text alone.
 	low := strings.ToLower(v)
@@ -121,6 +122,9 @@ func (s *sweep) whole(v string) bool {
 	}
 	if s.path(v, &s.values) {
 		return true
+	}
+	if !s.second && !s.g.fold && !slices.ContainsFunc(s.g.folders, func(f string) bool { return strings.Contains(v, path.Base(f)) }) {
+		return false
 	}
 	q := squeeze(v)
 	for _, f := range s.g.folders {

@@ -42,6 +42,7 @@ type Doc struct {
 
 	loose bool
 	table []uint32 // of twiceInMany
+	buf   []byte   // of keep
 }
 
 // Read reads the one value in raw, into the memory of what was read before. It is the
@@ -64,8 +65,8 @@ func (d *Doc) Read(raw []byte, src string, nodes int, loose bool) bool {
 // Reset forgets the text, and keeps the memory where it is not too much.
 func (d *Doc) Reset(most int) {
 	clear(d.Texts[:cap(d.Texts)])
-	kept := Doc{Nodes: d.Nodes[:0], Texts: d.Texts[:0], table: d.table[:0]}
-	if cap(kept.Nodes) > most || cap(kept.Texts) > most || cap(kept.table) > most {
+	kept := Doc{Nodes: d.Nodes[:0], Texts: d.Texts[:0], table: d.table[:0], buf: d.buf[:0]}
+	if cap(kept.Nodes) > most || cap(kept.Texts) > most || cap(kept.table) > most || cap(kept.buf) > 16*most {
 		kept = Doc{}
 	}
 	*d = kept

@@ -13,8 +13,8 @@ import (
 
 // keep decodes what stands in quotes, and is where in Texts that is.
 func (d *Doc) keep(quoted []byte) uint32 {
-	out, _ := jsontext.AppendUnquote(nil, quoted) // half surrogate pairs come out as U+FFFD
-	d.Texts = append(d.Texts, string(out))
+	d.buf, _ = jsontext.AppendUnquote(d.buf[:0], quoted) // half surrogate pairs come out as U+FFFD
+	d.Texts = append(d.Texts, string(d.buf))
 	return uint32(len(d.Texts) - 1)
 }
 
