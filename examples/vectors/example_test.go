@@ -2,6 +2,7 @@ package vectors_test
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pratique-dev/pratique/labels/policy/vectors"
 )
@@ -13,7 +14,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	v := all[0]
+	v := all[slices.IndexFunc(all, func(v vectors.Vector) bool { return v.Kind == "prompt" && v.Rules == "" && v.Intent == nil })]
 	fmt.Println(v.Method, v.Surface, "->", v.Want.Verb, v.Want.Reason)
 	// Output: prompts/get settled -> allow cleared
 }

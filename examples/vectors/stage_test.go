@@ -3,11 +3,13 @@ package vectors_test
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"io"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +29,7 @@ import (
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/decisions"
 	"github.com/pratique-dev/pratique/registry/runs"
+	"github.com/pratique-dev/pratique/registry/tallies"
 )
 
 func TestMain(m *testing.M) {
@@ -51,18 +54,26 @@ func (w way) modern() bool { return w.revision == mcptest.Modern }
 
 const secret = "ag_000000000000000000000000000000000000000000000000000000000000"
 
-// one is a registry with one agent in it, whatever its credential.
-type one policy.Profile
-
-func (o one) ByID(id credentials.AgentID) (*registry.Agent, error) {
-	return &registry.Agent{ID: id, Name: "a", Profile: string(o)}, nil
+// one is a registry with one agent in it, whatever its credential; and before it
+// another one, where somebody has to see everything first.
+type one struct {
+	profile  policy.Profile
+	visiting atomic.Bool
 }
 
-func (o one) BySecret(credentials.Digest) (*registry.Agent, error) {
-	return &registry.Agent{ID: "agt_01KBA0000000000000000000AA", Name: "a", Profile: string(o)}, nil
+func (o *one) ByID(id credentials.AgentID) (*registry.Agent, error) {
+	return &registry.Agent{ID: id, Name: "a", Profile: string(o.profile)}, nil
 }
 
-func (one) Fresh() (uint64, error) { return 1, nil }
+func (o *one) BySecret(credentials.Digest) (*registry.Agent, error) {
+	id := worker
+	if o.visiting.Load() {
+		id = visitor
+	}
+	return &registry.Agent{ID: id, Name: "a", Profile: string(o.profile)}, nil
+}
+
+func (*one) Fresh() (uint64, error) { return 1, nil }
 
 // asked is a policy as if an approval channel could answer: this gateway has none
 // yet, but the vectors are for those that have.
@@ -116,6 +127,9 @@ func (s *spy) since(t *testing.T, v vectors.Vector, w way, from int) string {
 	return s.calls[from]
 }
 
+// midday is the time of those who count.
+var midday = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+
 var keysDir string
 
 // ring is one for all gateways: making keys is what costs.
@@ -146,13 +160,18 @@ type house struct {
 	spy   *spy
 	leave func()
 
-	base *baseline.Store
-	at   string // the upstream's origin
+	base     *baseline.Store
+	at       string // the upstream's origin
+	agents   *one
+	gateway  *gateway.Gateway
+	runs     *runs.Store
+	standing labels.Standing
+	clock    clock
 }
 
 func build(t *testing.T, b *batch, w way, s mcptest.Script) *house {
 	t.Helper()
-	h := &house{data: t.TempDir()}
+	h := &house{data: t.TempDir(), agents: &one{profile: b.profile}}
 	var up gateway.Upstream
 	if w.name == "http" {
 		h.up = mcptest.NewHTTP(t, s)
@@ -162,35 +181,44 @@ func build(t *testing.T, b *batch, w way, s mcptest.Script) *house {
 		up = need[*upstream.Process](t)(upstream.NewProcess("fixture", h.up.Command(), nil))
 	}
 	log := need[*decisions.Log](t)(decisions.Open(h.data, decisions.Options{Segment: 1 << 20, Quota: 16 << 20}))
-	h.base = need[*baseline.Store](t)(baseline.Open(filepath.Join(h.data, "surface"), baseline.Options{Acts: operators, Audience: "vectors"}))
+	h.base = need[*baseline.Store](t)(baseline.Open(filepath.Join(h.data, "surface"), baseline.Options{Acts: operators, Audience: audience}))
 	h.at = up.Place().Origin.String()
 	h.spy = &spy{Log: log}
-	decide := need[policy.Policy](t)(b.vectors[0].Policy())
+	v := b.vectors[0]
+	v.Intent = nil // which the run is sealed to
+	decide := need[policy.Policy](t)(v.Policy())
 	if b.channel {
 		decide = asked{decide}
 	}
 	if b.context != "" {
 		decide = after{decide, need[policy.Context](t)(policy.ParseContext(b.context))}
 	}
-	standing := need[labels.Standing](t)(labels.ParseStanding(b.standing))
-	g := need[*gateway.Gateway](t)(gateway.New(gateway.Options{
-		Upstream: up, Agents: one(b.profile), Runs: need[*runs.Store](t)(runs.Open(filepath.Join(h.data, "runs"), runs.Options{})),
+	h.standing = need[labels.Standing](t)(labels.ParseStanding(b.standing))
+	h.runs = need[*runs.Store](t)(runs.Open(filepath.Join(h.data, "runs"), runs.Options{Now: h.clock.now, Intents: operators, Audience: audience}))
+	var counts gateway.Tallies
+	if b.counted {
+		counts = tallies.NewMemory(func() time.Time { return midday }, rand.Reader) // so that a minute does not end between two calls
+	}
+	h.gateway = need[*gateway.Gateway](t)(gateway.New(gateway.Options{
+		Upstream: up, Agents: h.agents, Runs: h.runs, Tallies: counts, Now: h.clock.now,
 		Record: h.spy, Policy: decide, Inspector: inspect.New(), Keys: need[*keyring.Ring](t)(ring()), Issuer: "http://127.0.0.1:1", Profile: cmp.Or(b.profile, policy.Personal), // of launches
 		Own: gateway.Own{Data: h.data},
 		Surfaces: gateway.Surfaces{
 			Baseline: surface.Store(h.base, h.at),
-			Standing: func() labels.Standing { return standing },
+			Standing: func() labels.Standing { return h.standing },
+			Effect:   b.effect(),
 			Limits:   surface.Limits{Freshness: -1, Early: time.Second},
 		},
 	}))
+	h.sealed(t, b, w)
 	var end func()
-	h.agent, end = join(t, g, w)
+	h.agent, end = join(t, h.gateway, w)
 	h.leave = func() {
 		t.Helper()
 		end()
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		for _, err := range []error{g.Close(ctx), up.Close(), log.Close()} {
+		for _, err := range []error{h.gateway.Close(ctx), up.Close(), log.Close()} {
 			if err != nil {
 				t.Error(err)
 			}

@@ -26,12 +26,15 @@ type batch struct {
 	channel  bool
 	context  string
 	surface  string
+	intent   *vectors.Intent
+	counted  bool              // somebody counts, so that it is one vector alone
 	items    map[string]string // by kind and name: the item and what it was
 	vectors  []vectors.Vector
 }
 
 func (b *batch) takes(v vectors.Vector, key, item string) bool {
-	if b.profile != v.Profile || b.rules != v.Rules || b.standing != v.Standing || b.channel != v.Channel || b.context != v.Context || b.surface != v.Surface {
+	if b.profile != v.Profile || b.rules != v.Rules || b.standing != v.Standing || b.channel != v.Channel || b.context != v.Context || b.surface != v.Surface ||
+		!reflect.DeepEqual(b.intent, v.Intent) || b.counted || v.Earlier != nil {
 		return false
 	}
 	had, ok := b.items[key]
@@ -50,16 +53,21 @@ func batches(t *testing.T) (all []*batch) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, raw := range []*jsontext.Value{&v.Item, &v.Was, &v.Args} { // a frame is one line
+		v.Earlier = slices.Clone(v.Earlier)
+		raws := []*jsontext.Value{&v.Item, &v.Was, &v.Args}
+		for n := range v.Earlier {
+			raws = append(raws, &v.Earlier[n])
+		}
+		for _, raw := range raws { // a frame is one line
 			if err := raw.Compact(); *raw != nil && err != nil {
 				t.Fatal(err)
 			}
 		}
-		key, item := v.Kind+" "+name, fmt.Sprint(string(v.Item), string(v.Was), v.Released)
+		key, item := v.Kind+" "+name, fmt.Sprint(string(v.Item), string(v.Was), v.Released, v.Effect)
 		i := slices.IndexFunc(all, func(b *batch) bool { return b.takes(v, key, item) })
 		if i < 0 {
 			i = len(all)
-			all = append(all, &batch{profile: v.Profile, rules: v.Rules, standing: v.Standing, channel: v.Channel, context: v.Context, surface: v.Surface, items: map[string]string{}})
+			all = append(all, &batch{profile: v.Profile, rules: v.Rules, standing: v.Standing, channel: v.Channel, context: v.Context, surface: v.Surface, intent: v.Intent, counted: v.Earlier != nil, items: map[string]string{}})
 		}
 		all[i].items[key] = item
 		all[i].vectors = append(all[i].vectors, v)
@@ -125,6 +133,12 @@ func check(t *testing.T, w way, v vectors.Vector, got outcome) {
 	if d.Verb != verb || d.Reason != string(reason) || d.Rule != rule {
 		t.Errorf("%s, %s: decided %s, %s by %q; want %s, %s by %q", v.Name, w, d.Verb, d.Reason, d.Rule, verb, reason, rule)
 	}
+	if d.Guard != v.Want.Guard || !slices.Equal(d.Paths, v.Want.At) {
+		t.Errorf("%s, %s: guard %q at %q, want %q at %q", v.Name, w, d.Guard, d.Paths, v.Want.Guard, v.Want.At)
+	}
+	if (v.Intent != nil) != !d.Intent.IsZero() {
+		t.Errorf("%s, %s: the intent on record is %s", v.Name, w, d.Intent)
+	}
 	loose := v.Want.Would != nil || v.Want.Reason == policy.Watched
 	if (d.Enforced != nil && !*d.Enforced) != loose {
 		t.Errorf("%s, %s: enforced %v", v.Name, w, d.Enforced)
@@ -187,6 +201,7 @@ func drive(t *testing.T, b *batch, w way) []*outcome {
 			out, calls = append(out, nil), append(calls, "")
 			continue
 		}
+		earlier(t, h.agent, w, v)
 		from := h.spy.size()
 		out = append(out, &outcome{Refusal: call(t, h.agent, w, v)})
 		calls = append(calls, h.spy.since(t, v, w, from))
@@ -236,6 +251,7 @@ func scripts(t *testing.T, b *batch) (before, after mcptest.Script) {
 			after.Answers["resource:"+v.Call] = mcptest.Answer{Result: mcptest.JSON(fmt.Sprintf(`{"contents":[{"uri":%q,"text":"a note"}]}`, v.Call))}
 		}
 	}
+	serveNamed(b, &before, &after)
 	return before, after
 }
 
@@ -343,6 +359,9 @@ func strip(e registry.Entry) registry.Entry {
 	e.At, e.Run, e.Agent, e.N, e.Last, e.Call, e.Delivered, e.Millis, e.View = 0, "", "", 0, 0, "", "", 0, 0
 	e.Era, e.Way, e.Origin, e.Tool, e.Named = "", "", "", "", ""
 	e.Args, e.Result, e.Surface = credentials.Digest{}, credentials.Digest{}, credentials.Digest{}
+	if !e.Intent.IsZero() { // it names agent and origin, and the policy names it
+		e.Intent, e.Policy = credentials.Digest{1}, credentials.Digest{}
+	}
 	if e.Method == "subscriptions/listen" {
 		e.Method = "resources/subscribe"
 	}

@@ -5,7 +5,6 @@
 package vectors
 
 import (
-	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -14,8 +13,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/pratique-dev/pratique/labels"
-	"github.com/pratique-dev/pratique/labels/effects"
 	"github.com/pratique-dev/pratique/labels/policy"
 )
 
@@ -51,8 +48,27 @@ type Vector struct {
 	Method   string         `json:"method"`
 	Call     string         `json:"call,omitzero"` // the name or URI that is called, where it is not the item's own
 	Args     jsontext.Value `json:"args"`
-	Fit      string         `json:"fit,omitzero"` // of the arguments: unchecked, unfit; empty: fits
-	Want     Want           `json:"want"`
+	Fit      string         `json:"fit,omitzero"`    // of the arguments: unchecked, unfit; empty: fits
+	FitAt    string         `json:"fit_at,omitzero"` // with unfit: JSON Pointer of what does not
+	Effect   string         `json:"effect,omitzero"` // that the operator's file says; empty: the rule over the item does
+	Intent   *Intent        `json:"intent,omitzero"` // that the run is sealed to; nil: it is not
+	// Earlier are the arguments of calls of the item that this agent was let through
+	// with before; nil: nobody counts.
+	Earlier []jsontext.Value `json:"earlier,omitzero"`
+	Want    Want             `json:"want"`
+}
+
+// An Intent is sealed to items as they are when the agent makes its list.
+type Intent struct {
+	Items []Named `json:"items"`
+	Rules string  `json:"rules"`          // a rule file, which speaks of all items
+	Ended bool    `json:"ended,omitzero"` // its end has come
+}
+
+// A Named is an item by its kind and the upstream's own name.
+type Named struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
 }
 
 // Want is what has to come out.
@@ -63,6 +79,8 @@ type Want struct {
 	Listed  bool           `json:"listed"`
 	Results string         `json:"results,omitzero"` // of a call that is let through or asked for: hold, mark; empty: cut
 	Would   *WouldHaveBeen `json:"would,omitzero"`   // under watch
+	Guard   string         `json:"guard,omitzero"`   // that refuses
+	At      []string       `json:"at,omitzero"`      // JSON Pointers of what it refuses
 }
 
 // WouldHaveBeen is the decision inside one that does not bind.
@@ -113,78 +131,4 @@ func (v Vector) ItemName() (string, error) {
 		return item.Template, nil
 	}
 	return "", fmt.Errorf("%w: kind", ErrVector)
-}
-
-// Policy is the policy of the vector.
-func (v Vector) Policy() (policy.Policy, error) {
-	if v.Rules == "" {
-		return policy.Of(nil), nil
-	}
-	rules, err := policy.Load([]byte(v.Rules))
-	if err != nil {
-		return nil, err
-	}
-	return policy.Of(rules), nil
-}
-
-// Facts is what a gateway has to find out about the call.
-func (v Vector) Facts() (policy.Facts, error) {
-	f := policy.Facts{Profile: v.Profile, Method: v.Method, Args: v.Args, Channel: v.Channel}
-	var err error
-	if f.Context, err = policy.ParseContext(cmp.Or(v.Context, policy.Clean.String())); err != nil {
-		return f, err
-	}
-	if f.Fit, err = policy.ParseFit(cmp.Or(v.Fit, policy.Fits.String())); err != nil {
-		return f, err
-	}
-	if f.Tool, err = v.ItemName(); err != nil {
-		return f, err
-	}
-	switch {
-	case v.Call == "":
-	case v.Kind == "template":
-		f.Target = v.Call
-	default:
-		f.Tool = v.Call
-	}
-	if f.Standing, err = labels.ParseStanding(v.Standing); err != nil {
-		return f, err
-	}
-	contents := map[string]labels.Content{"clear": labels.Inspected, "suspect": labels.Suspect, "hostile": labels.Violated}
-	if v.Released { // suspect text counts as cleared then, hostile is still in doubt
-		contents = map[string]labels.Content{"clear": labels.Inspected, "suspect": labels.Inspected, "hostile": labels.Suspect}
-	}
-	content, ok := contents[v.Verdict]
-	if !ok {
-		return f, fmt.Errorf("%w: verdict", ErrVector)
-	}
-	f.Content, f.Tier = content, labels.Synthesize(f.Standing, content)
-	f.Gate, err = v.state()
-	if err != nil {
-		return f, err
-	}
-	f.Effect = labels.Read
-	if v.Method == "tools/call" {
-		f.Effect = effects.Rule(f.Standing, jsontext.Value(v.Item))
-	}
-	return f, nil
-}
-
-func (v Vector) state() (policy.State, error) {
-	switch v.Surface {
-	case Settled:
-		if v.Verdict == "clear" || v.Released {
-			return policy.Cleared, nil
-		}
-		return policy.Withheld, nil
-	case Changed:
-		return policy.Changed, nil
-	case New:
-		return policy.New, nil
-	case Unlisted:
-		return policy.NotShown, nil
-	case Incomplete:
-		return policy.Incomplete, nil
-	}
-	return policy.NotShown, fmt.Errorf("%w: surface", ErrVector)
 }

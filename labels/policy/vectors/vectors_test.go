@@ -3,6 +3,7 @@ package vectors_test
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/pratique-dev/pratique/labels/policy"
@@ -14,7 +15,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	v := all[0]
+	v := all[slices.IndexFunc(all, func(v vectors.Vector) bool { return v.Name == "personal, settled, clear, pinned origin" })]
 	f, err := v.Facts()
 	if err != nil {
 		panic(err)
@@ -26,6 +27,22 @@ func Example() {
 	d := p.Decide(f)
 	fmt.Println(d.Verb(), d.Reason(), d.Rule())
 	// Output: allow cleared profile:personal
+}
+
+// uses are the methods that an item of a kind is for: it is listed for any of them.
+var uses = map[string][]string{
+	"tool": {"tools/call"}, "prompt": {"prompts/get", "completion/complete"},
+	"resource": {"resources/read", "resources/subscribe", "resources/unsubscribe", "completion/complete"},
+	"template": {"resources/read", "resources/subscribe", "resources/unsubscribe", "completion/complete"},
+}
+
+func listed(p policy.Policy, f policy.Facts, kind string) bool {
+	for _, f.Method = range uses[kind] {
+		if p.Listed(f) {
+			return true
+		}
+	}
+	return false
 }
 
 // The vectors come out as they should.
@@ -59,7 +76,10 @@ func TestVectors(t *testing.T) {
 			if want := cmp.Or(v.Want.Results, "cut"); d.Enforced() && d.Verb() != policy.Deny && d.Results().String() != want {
 				t.Errorf("results %v, want %s", d.Results(), want)
 			}
-			if got := p.Listed(f); got != v.Want.Listed {
+			if d.Would().Guard() != v.Want.Guard || !slices.Equal(d.Would().Paths(), v.Want.At) {
+				t.Errorf("guard %q at %q, want %q at %q", d.Would().Guard(), d.Would().Paths(), v.Want.Guard, v.Want.At)
+			}
+			if got := listed(p, f, v.Kind); got != v.Want.Listed {
 				t.Errorf("listed %v", got)
 			}
 			if v.Want.Would == nil {
