@@ -196,6 +196,39 @@ func TestIntentNarrows(t *testing.T) {
 	}
 }
 
+// TestIntentOutlivesItsRun: after the end of the run that was sealed nothing is allowed
+// any more.
+func TestIntentOutlivesItsRun(t *testing.T) {
+	u := newServer(tool("note"))
+	x := sealedHouse(t, u, policy.Personal)
+	if _, err := x.seal(agent1, "1h", "", "note"); err != nil {
+		t.Fatal(err)
+	}
+	p := newPerson()
+	s := x.h.open("first", p)
+	s.Handle(t.Context(), ask(methodTools, ""), p)
+	if a := s.Handle(t.Context(), ask(methodCall, `{"name":"note","arguments":{}}`), p); !strings.Contains(string(a.Result), `"ok"`) {
+		t.Fatalf("%s", a.Bytes())
+	}
+	if err := x.h.opt.Runs.End(agent1, "operator"); err != nil {
+		t.Fatal(err)
+	}
+	s = x.h.open("first", p)
+	if a := s.Handle(t.Context(), ask(methodTools, ""), p); strings.Contains(string(a.Result), "note") {
+		t.Errorf("%s", a.Bytes())
+	}
+	s.Handle(t.Context(), ask(methodCall, `{"name":"note","arguments":{}}`), p)
+	if n := u.executed(methodCall, "note"); n != 1 {
+		t.Errorf("executed %d times", n)
+	}
+	late := x.h.book.of(func(e registry.Entry) bool {
+		return e.Type == registry.EntryDecision && e.Agent == agent1 && e.Reason == string(policy.IntentExpired)
+	})
+	if len(late) != 1 || late[0].Intent.IsZero() {
+		t.Errorf("%+v", late)
+	}
+}
+
 // TestIntentFailsClosed: where the intent cannot be read, or what it makes cannot be
 // kept for replay, nothing is allowed and nothing is shown.
 func TestIntentFailsClosed(t *testing.T) {
