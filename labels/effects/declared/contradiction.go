@@ -26,6 +26,26 @@ func claims(t *Tool) (out []claim) {
 	return out
 }
 
+// works tells whether the tool works on nothing but what it is given: numbers, texts,
+// pictures. Its verbs say what becomes of that.
+func (t *Tool) works() bool {
+	if purposeOf(t).pure {
+		return true
+	}
+	numbers := 0
+	for i := range t.Leaves {
+		l := &t.Leaves[i]
+		if l.Named {
+			continue
+		}
+		if len(l.Types) != 1 || l.Types[0] != "number" && l.Types[0] != "integer" || strings.HasSuffix(strings.ToLower(l.Name), "id") {
+			return false
+		}
+		numbers++
+	}
+	return numbers > 1
+}
+
 // saysReadOnly tells whether a description claims that the tool itself only reads.
 func saysReadOnly(text string) bool {
 	if len(text) > longestText {
@@ -69,13 +89,17 @@ func worst(t *Tool, described bool) (d deed, where string) {
 		}
 	}
 	name := deedOf(t.Name)
-	take(name, "its name")
-	title := deedOf(t.Title)
-	if name == unsaid || title == destroys {
-		take(title, "its title")
-	}
-	if described {
-		take(told(t.Description, name), "its description")
+	if t.works() { // add, truncate_text, remove_background: of what they are given
+		name = min(name, reads)
+	} else {
+		take(name, "its name")
+		title := deedOf(t.Title)
+		if name == unsaid || title == destroys {
+			take(title, "its title")
+		}
+		if described {
+			take(told(t.Description, name), "its description")
+		}
 	}
 	x, leaf := t.schemaDeed(name)
 	take(x, "its input "+quote(leaf))
@@ -100,7 +124,10 @@ func told(text string, name deed) (d deed) {
 			if third && x == unsaid {
 				x = max(deeds[verb], deeds[strings.TrimSuffix(verb, "e")])
 			}
-			if x <= reads || soft[verb] || soft[w] || negated(raw[:i]) || makes(raw[i+1:]) {
+			if i > 0 && !acts(raw[0]) {
+				break // of something else than the tool
+			}
+			if x <= reads || i+1 < len(raw) && doers[raw[i+1]] || soft[verb] || soft[w] || negated(raw[:i]) || makes(raw[i+1:]) {
 				continue
 			}
 			switch {
@@ -111,6 +138,18 @@ func told(text string, name deed) (d deed) {
 	}
 	return d
 }
+
+// acts tells whether a word that begins a sentence is a verb of what the tool does.
+func acts(w string) bool {
+	return deeds[w] != unsaid || deeds[strings.TrimSuffix(w, "s")] != unsaid || deeds[strings.TrimSuffix(w, "es")] != unsaid || verbs[w]
+}
+
+// verbs are others that begin such sentences.
+var verbs = wordSet("returns gives shows takes says looks lets allows makes helps performs provides tells also then and reads tries scans syncs cleans")
+
+// doers are words before which a word is what the sentence is about: writes are
+// rejected.
+var doers = wordSet("and or are is were was will can may must of")
 
 // soft are verbs by which descriptions say how something is looked at.
 var soft = wordSet(`generate resolve resolves reject execute run configure make mark apply order record store save set reset close closes attach import build

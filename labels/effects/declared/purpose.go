@@ -7,6 +7,7 @@ type purpose struct {
 	words []string // its reasons
 	about string   // what it is plainly about, where that needs nobody's data; empty: nothing such
 	serve bool     // that is a service which may want a key of its own
+	pure  bool     // that works on what it is given, and gives it back
 }
 
 // purposeOf reads what a tool is for out of its name, its title and the beginning of
@@ -38,7 +39,7 @@ func (p *purpose) find(texts ...[]string) {
 		for i, w := range words {
 			for k := range subjects {
 				if s := &subjects[k]; s.words.has(w) || s.phrases.at(words, i) > 0 {
-					p.about, p.serve = s.about, s.serve
+					p.about, p.serve, p.pure = s.about, s.serve, !s.serve
 					return
 				}
 			}

@@ -22,12 +22,12 @@ var deeds = func() map[string]deed {
 		reads: "get list read search find fetch show view describe check query count is has lookup browse preview validate analyze analyse compare download " +
 			"export summarize explain retrieve inspect diff status test estimate calculate convert translate dry plan ping who what whoami verify discover wait " +
 			"detect extract parse",
-		adds: "create add insert write put append import register upload comment new attach upsert generate make save store record",
+		adds: "create add insert write put append import register upload comment new attach upsert save store record",
 		changes: "update edit set rename move copy merge commit assign enable disable grant modify patch order book approve reject change configure replace " +
-			"restore revert archive unarchive close reopen resolve mark lock unlock rotate migrate toggle reassign promote demote apply rebase cherry accept unassign",
+			"restore revert archive unarchive close reopen resolve mark lock unlock rotate migrate toggle reassign promote demote apply rebase cherry accept unassign cancel",
 		sends: "send post publish submit push transfer pay buy reply forward invite notify share email mail tweet broadcast refund charge purchase withdraw donate remit",
-		runs:  "execute exec run invoke install deploy start restart stop eval launch spawn reboot shutdown compile retry play cancel",
-		destroys: "delete remove drop destroy purge wipe erase truncate clear kill terminate revoke uninstall reset format shred overwrite unpublish deactivate " +
+		runs:  "execute exec run invoke install deploy start restart stop eval launch spawn reboot shutdown retry play",
+		destroys: "delete remove drop destroy purge wipe erase truncate clear kill terminate revoke uninstall reset shred overwrite unpublish deactivate " +
 			"evict flush nuke discard prune",
 	} {
 		for w := range strings.FieldsSeq(list) {
@@ -44,7 +44,7 @@ var nouns = wordSet(`merge post order commit comment release push run build test
 	cherry compile order format trigger clear make move`)
 
 // things are those that a name ends in as what it is about: notes_store.
-var things = wordSet("store record order post comment plan format log schedule message mail email book play build copy save share call")
+var things = wordSet("move store record order post comment plan format log schedule message mail email book play build copy save share call")
 
 // tails are words behind a noun that is looked at.
 var tails = wordSet(`status history info information detail details list log report stat statistics summary count diff preview template type schema result event
@@ -59,6 +59,9 @@ func deedOf(name string) (d deed) {
 		x := deeds[w]
 		if x == unsaid || x > reads && nouns[w] && (len(words) == 1 || i == len(words)-1 && things[w] || anyOf(tails, words[i+1:])) {
 			continue
+		}
+		if (x == adds || x == runs) && anyOf(products, words[i+1:]) {
+			continue // create_chart, run_query
 		}
 		if d == unsaid || i > 0 && joins[words[i-1]] && x > d {
 			d = x
