@@ -293,6 +293,10 @@ func TestAskStands(t *testing.T) {
 		if c.stands != (d.Verb() == policy.Ask) || !c.stands && d.Reason() != policy.NoRule {
 			t.Errorf("%s: %v %s", c.rest, d.Verb(), d.Reason())
 		}
+		steady := !strings.Contains(c.rest, "rate") && !strings.Contains(c.rest, "new") && !strings.Contains(c.rest, "effect.write") && !strings.Contains(c.rest, "label.tier")
+		if listed := policy.Of(mustLoad(t, []byte(ask))).Listed(f); listed && !steady || c.stands && !listed {
+			t.Errorf("%s: listed %v", c.rest, listed)
+		}
 		both := policy.Of(mustLoad(t, []byte(ask+"  - {name: s, allow: [t], methods: [tools/call, resources/read]}\n")))
 		if d := both.Decide(f); d.Verb() != policy.Ask || d.Rule() != "r" {
 			t.Errorf("%s, beside an allow: %v by %s", c.rest, d.Verb(), d.Rule())

@@ -311,6 +311,7 @@ func TestCost(t *testing.T) {
 	for _, c := range []struct{ what, text, args, want string }{
 		{"few pairs", `args.a.all(x, args.b.all(y, x < y))`, `{"a":` + list(20, "1") + `,"b":` + list(20, "2") + `}`, "true"},
 		{"many pairs", `args.a.all(x, args.b.all(y, x < y))`, `{"a":` + list(2000, "1") + `,"b":` + list(2000, "2") + `}`, "error"},
+		{"many pairs of small arguments", `args.a.all(x, args.b.all(y, x < y))`, `{"a":` + list(400, "1") + `,"b":` + list(400, "2") + `}`, "error"},
 		{"many elements", `args.a.all(x, x == 1)`, `{"a":` + list(5000, "1") + `}`, "true"},
 		{"too many elements", `args.a.all(x, x == 1)`, `{"a":` + list(200_000, "1") + `}`, "error"},
 		{"deep comparisons", `args.a.all(x, x == args.b)`, `{"a":` + list(600, nested) + `,"b":` + nested + `}`, "error"},
