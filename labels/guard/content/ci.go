@@ -79,6 +79,9 @@ func (c *check) readYAML() {
 		c.all(Unread, whyLong)
 		return
 	}
+	if w.odd {
+		c.all(Unread, whyUnread)
+	}
 	c.scalars(w.out)
 }
 
@@ -116,6 +119,7 @@ type yamlWalk struct {
 	starts []int
 	size   int
 	deep   bool
+	odd    bool
 }
 
 func (w *yamlWalk) visit(n ast.Node, path []string) {
@@ -143,6 +147,9 @@ func (w *yamlWalk) visit(n ast.Node, path []string) {
 			w.out[from+i].path = []string{"script"}
 		}
 	case *ast.TagNode:
+		if strings.HasSuffix(n.Start.Value, "binary") {
+			w.odd = true // a text that is decoded once more
+		}
 		w.visit(n.Value, path)
 	case *ast.LiteralNode:
 		w.add(path, n.Value.Value, n.GetToken().Position.Line, true)

@@ -30,7 +30,7 @@ func (c *check) fetched(eco string, from, to int, u string) {
 	}
 }
 
-// from judges the URL of a registry.
+// registry judges the URL of a registry.
 func (c *check) registry(from, to int, u string) {
 	if !c.j.registry(u) {
 		c.add(Registry, from, to, whyRegistry)

@@ -151,13 +151,35 @@ func (c *check) image(ref string, from, to int) {
 			version = tag
 		}
 	}
+	name = c.serverImage(name)
+	if name == "" {
+		return
+	}
+	tag, _, _ := strings.Cut(version, "@")
 	switch l := c.j.lists["image"]; {
 	case strings.ContainsAny(name, "$`{ "):
 		c.add(Dependency, from, to, whyImage)
-	case l.allows(name, version):
+	case l.allows(name, version), tag != "" && l.allows(name, tag): // a digest beside a tag only says more
 	case l.allowsAny(name):
 		c.add(Dependency, from, to, whyVersion)
 	default:
 		c.add(Dependency, from, to, whyImage)
 	}
+}
+
+// serverImage takes off what stands for the server's proxy of Docker Hub; an image of
+// the project itself is empty.
+func (c *check) serverImage(name string) string {
+	plain := strings.NewReplacer("${", "$", "}", "").Replace(name)
+	changed := func(v string) bool { return c.sh != nil && c.sh.server[v] }
+	const own = "CI_REGISTRY_IMAGE"
+	if rest, ok := strings.CutPrefix(plain, "$"+own); ok && (rest == "" || rest[0] == '/') && !strings.Contains(rest, "..") && !changed(own) {
+		return ""
+	}
+	for _, proxy := range []string{"CI_DEPENDENCY_PROXY_GROUP_IMAGE_PREFIX", "CI_DEPENDENCY_PROXY_DIRECT_GROUP_IMAGE_PREFIX"} {
+		if rest, ok := strings.CutPrefix(plain, "$"+proxy+"/"); ok && !changed(proxy) {
+			return rest
+		}
+	}
+	return name
 }

@@ -99,6 +99,10 @@ func (c *check) commandsIn(s *scalar, key string) bool {
 // they may stand behind it.
 func (c *check) variable(s *scalar) {
 	key := s.key()
+	if n := len(s.path); n > 2 && key == "value" && s.path[n-3] == "variables" {
+		s = &scalar{s.path[:n-1], s.value, s.from, s.to}
+		key = s.path[n-2]
+	}
 	switch {
 	case c.commandsIn(s, key):
 	case len(s.path) > 1 && (s.path[len(s.path)-2] == "variables" || s.path[len(s.path)-2] == "env" || s.path[len(s.path)-2] == "environment"), c.w.Part:

@@ -61,6 +61,9 @@ const (
 // times, compatible forms of letters, no letters that file systems overlook, small
 // letters, slashes, no blanks or dots at the end of a name, no stream, no dot segments.
 func fold(p string) string {
+	if folded(p) {
+		return p
+	}
 	for range 3 {
 		d := unpercent(p)
 		if d == p {
@@ -103,6 +106,29 @@ func fold(p string) string {
 		return ""
 	}
 	return strings.TrimPrefix(path.Clean("/"+p), "/")
+}
+
+// folded tells whether a path is as fold would make it: most are.
+func folded(p string) bool {
+	if p == "" || p[0] == '/' || p[len(p)-1] == '/' || p[len(p)-1] == '.' {
+		return false
+	}
+	for i := range len(p) {
+		switch c := p[i]; {
+		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_':
+		case c == '.':
+			if p[i+1] == '/' || p[i+1] == '.' {
+				return false
+			}
+		case c == '/':
+			if p[i+1] == '/' {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func isASCII(s string) bool {
@@ -150,14 +176,16 @@ func kindOf(p string) kind {
 	if k, ok := baseKinds[base]; ok {
 		return k
 	}
-	if k := folderKind("/"+dir, base); k != plain {
-		return k
+	if strings.HasPrefix(dir, ".") || strings.Contains(dir, "/.") || strings.HasPrefix(base, "action.y") {
+		if k := folderKind("/"+dir, base); k != plain {
+			return k
+		}
 	}
 	ext := path.Ext(base)
 	switch {
 	case strings.HasPrefix(base, "makefile."):
 		return makefile
-	case (ext == ".txt" || ext == ".in") && strings.HasSuffix("/"+dir, "/requirements/"):
+	case (ext == ".txt" || ext == ".in") && (dir == "requirements/" || strings.HasSuffix(dir, "/requirements/")):
 		return requirements
 	case strings.HasPrefix(base, "dockerfile.") || strings.HasPrefix(base, "dockerfile-") || strings.HasPrefix(base, "dockerfile_") || strings.HasPrefix(base, "containerfile.") || ext == ".dockerfile":
 		return dockerfile

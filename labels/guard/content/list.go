@@ -115,7 +115,7 @@ func (l *list) allows(name, version string) bool {
 
 // covers tells whether a name has this beginning. What leads up in a path is no name.
 func (p prefixed) covers(name string) bool {
-	return strings.HasPrefix(name, p.name) && !strings.Contains(name, "..") && !strings.ContainsAny(name, " \\%\t\r\n")
+	return strings.HasPrefix(name, p.name) && !strings.Contains(name, "..") && !strings.ContainsAny(name, " \\%${}\t\r\n")
 }
 
 // allowsAny tells whether some version of this may be named.

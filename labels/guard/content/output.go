@@ -115,7 +115,7 @@ func (c *check) published(p string, from, to int) {
 
 // serverNames are variables that hold addresses of the server that runs the job.
 var serverNames = map[string]bool{
-	"CI_API_V4_URL": true, "CI_API_GRAPHQL_URL": true, "CI_SERVER_URL": true, "CI_SERVER_HOST": true, "CI_SERVER_FQDN": true, "CI_PROJECT_URL": true, "CI_REGISTRY": true, "CI_DEPENDENCY_PROXY_SERVER": true,
+	"CI_API_V4_URL": true, "CI_API_GRAPHQL_URL": true, "CI_SERVER_URL": true, "CI_SERVER_HOST": true, "CI_SERVER_FQDN": true, "CI_PROJECT_URL": true, "CI_REGISTRY": true, "CI_DEPENDENCY_PROXY_SERVER": true, "CI_REGISTRY_IMAGE": true, "CI_DEPENDENCY_PROXY_GROUP_IMAGE_PREFIX": true, "CI_DEPENDENCY_PROXY_DIRECT_GROUP_IMAGE_PREFIX": true,
 	"GITHUB_API_URL": true, "GITHUB_SERVER_URL": true, "GITHUB_GRAPHQL_URL": true,
 }
 

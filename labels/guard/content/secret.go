@@ -182,9 +182,9 @@ func structured(t string, f func(from, to int)) {
 	}
 }
 
-// sampleToken begins the claims of the web token that every manual shows: that of
+// sampleClaims begins the claims of the web token that every manual shows: that of
 // subject 1234567890.
-const sampleToken = "eyJzdWIiOiIxMjM0NTY3ODkwIi"
+const sampleClaims = "eyJzdWIiOiIxMjM0NTY3ODkwIi"
 
 // webToken is where a JSON web token that begins at i ends; 0: there is none.
 func webToken(t string, i int) int {
@@ -202,7 +202,7 @@ func webToken(t string, i int) int {
 				return 0
 			}
 			j++
-			if part == 0 && (!strings.HasPrefix(t[j:], "ey") || strings.HasPrefix(t[j:], sampleToken)) {
+			if part == 0 && (!strings.HasPrefix(t[j:], "ey") || strings.HasPrefix(t[j:], sampleClaims)) {
 				return 0
 			}
 		}
