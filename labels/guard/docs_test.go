@@ -20,7 +20,7 @@ func TestDocsOfNames(t *testing.T) {
 	if !ok || !ok2 {
 		t.Fatal("docs/guards.md has no table of names")
 	}
-	order := []kind{isPath, likePath, isRef, isHost, isURL, isURI, isCommand, isWords, isProse}
+	order := []kind{isPath, likePath, isRef, isInto, isHost, isURL, isURI, isCommand, isWords, isProse}
 	rows := strings.Split(strings.TrimSpace(table), "\n")[2:]
 	if len(rows) != len(order) {
 		t.Fatalf("%d rows, want %d", len(rows), len(order))

@@ -189,6 +189,19 @@ func TestDestinations(t *testing.T) {
 		{"run", 0, `{"commands":[["git","push","origin","main"]]}`, "ref /commands/0"},
 		{"run", 0, `{"steps":[{"run":"git push origin HEAD:main"}]}`, "ref /steps/0/run"},
 		{"run", 0, `{"command":"git push origin feat/x"}`, ""},
+		{"delete_branch", 0, `{"name":"main"}`, "ref /name"},
+		{"create_branch", 0, `{"name":"release/9","ref":"main"}`, "ref /name"},
+		{"delete_branch", 0, `{"name":"feat/x"}`, ""},
+		{"list_branches", 0, `{"name":"main"}`, ""},
+		{"create_issue", 0, `{"name":"main"}`, ""},
+		{"merge_branches", 0, `{"source_branch":"feat/x","target_branch":"main"}`, "ref /target_branch"},
+		{"merge", 0, `{"base":"main","head":"feat/x"}`, "ref /base"},
+		{"create_merge_request", 0, `{"source_branch":"feat/x","target_branch":"main"}`, ""},
+		{"merge_pull_request", 0, `{"base":"main"}`, ""},
+		{"compare", 0, `{"base":"main","head":"x"}`, ""},
+		{"status_update", 0, `{"branch":"main"}`, "ref /branch"},
+		{"check_in", 0, `{"branch":"main"}`, "ref /branch"},
+		{"git_status", 0, `{"branch":"main"}`, ""},
 		{"run", labels.Read, `{"command":"git push origin main"}`, "ref /command"},
 		{"run", 0, `{"command":"ls","args":["-l","main"]}`, ""},
 	} {
@@ -196,6 +209,33 @@ func TestDestinations(t *testing.T) {
 		cl.Effect = c.effect
 		if got := told(s.Check(cl)); got != c.want {
 			t.Errorf("%s %s %s: %q, want %q", c.tool, c.effect, c.args, got, c.want)
+		}
+	}
+}
+
+// TestPathsByAnyName: what may be a path is one where it begins like one or the tool
+// is about files, so that roots hold for both ends of a move.
+func TestPathsByAnyName(t *testing.T) {
+	s, err := guard.Compile(&guard.Config{Paths: &guard.PathConfig{Within: guard.Words{"src"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"/home/u/My Documents/x", " /etc/x", "a://../../../../etc/cron.d/x", "~", "~/x", "C:x", `..\x`, "../x", "%2e%2e/x"} {
+		for _, tool := range []string{"move", "move_file"} {
+			args := `{"source":"src/a","destination":"` + strings.ReplaceAll(text, `\`, `\\`) + `"}`
+			if got := told(s.Check(call(t, tool, args))); got != "path /destination" {
+				t.Errorf("%s %s: %q", tool, args, got)
+			}
+		}
+	}
+	for _, c := range []struct{ tool, args, want string }{
+		{"move_file", `{"source":"src/a","destination":"secrets.txt"}`, "path /destination"},
+		{"move_file", `{"source":"src/a","destination":"src/b"}`, ""},
+		{"translate", `{"source":"en","target":"de","input":"yes and/or no"}`, ""},
+		{"fetch", `{"source":"https://example.com/a/b"}`, ""},
+	} {
+		if got := told(s.Check(call(t, c.tool, c.args))); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.tool, c.args, got, c.want)
 		}
 	}
 }

@@ -14,6 +14,9 @@ type Index struct {
 	list  []member
 	names []byte // squashed, one behind the other
 	all   kind   // what there is at all
+	tool  string // whose name was read last, where said
+	trade trade
+	said  bool
 }
 
 // A member is one member of an object at any depth, documents inside of strings

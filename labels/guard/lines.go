@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pratique-dev/pratique/labels/args"
+	"github.com/pratique-dev/pratique/labels/guard/ref"
 )
 
 // A line is the members of one object that hold a command or a part of it, in order,
@@ -14,15 +15,24 @@ type line struct {
 	words args.Value
 }
 
+// maxCommands is how many bytes of values that are commands, or parts of them, are
+// judged in one call.
+const maxCommands = 256 << 10
+
 // lines judges the commands in the arguments, object by object.
 func (w *walker) lines() {
 	var order []*line
+	left := maxCommands
 	of := map[args.Value]*line{}
 	for i := range w.index.list {
 		m := &w.index.list[i]
 		k := w.kindOf(m)
 		if k&(isCommand|isWords) == 0 {
 			continue
+		}
+		if left -= len(m.value.Raw()); left < 0 {
+			w.refuse("ref", m.value, ref.WhyLong)
+			return
 		}
 		v, object := m.value, m.value.Parent()
 		l := of[object]

@@ -22,6 +22,7 @@ const (
 	isInner        // says what the member around it says
 	isFlag         // of a push: true writes refs that nothing names
 	isEither       // what is written, or what something new is made of
+	isInto         // of a merge: what it is merged into
 )
 
 // squash appends the form of a name in which two names that a lenient server takes for
@@ -78,13 +79,14 @@ var kinds = table(map[kind]string{
 	isProse: "content contents text texts message messages description title note notes comment comments summary prompt query html markdown md " +
 		"code sourcecode patch diff oldtext newtext oldstring newstring oldstr newstr filetext",
 	isInner:  "name value id full default current",
+	isInto:   "targetbranch base basebranch into",
 	isFlag:   "mirror all allbranches pushall prune",
 	isEither: "ref gitref",
 })
 
 // elsewhere are names that end like one of a kind and are another thing: the sources
 // of what is written, the destination of a review, settings, patterns.
-var elsewhere = table(map[kind]string{0: "targetbranch sourcebranch basebranch headbranch frombranch startbranch parentbranch comparebranch originbranch srcbranch defaultbranch " +
+var elsewhere = table(map[kind]string{0: "sourcebranch headbranch frombranch startbranch parentbranch comparebranch originbranch srcbranch defaultbranch " +
 	"upstreambranch trackingbranch removesourcebranch baseref headref sourceref startref fromref contentref dryrunref beforeref afterref parentref " +
 	"jsonpath xpath classpath"})
 
@@ -175,12 +177,15 @@ type trade struct {
 	push   bool
 	looks  bool // reads, by its first word, and nothing is joined to that
 	source bool // makes a branch, a tag or a release, of what its "ref" names
+	branch bool // is about branches, so that a bare "name" is one
+	merges bool // merges at once, and asks for no review: into its base or target
+	files  bool // is about files, so that a bare "source" or "destination" is one
 }
 
 // tradeOf reads the name of a tool. It decides what a name among its arguments means,
 // never what the tool does.
 func tradeOf(tool string) (t trade) {
-	first, makes := true, false
+	first, makes, only, review := true, false, false, false
 	var buf [32]byte
 	for i := 0; i < len(tool); {
 		j := i + 1
@@ -191,23 +196,37 @@ func tradeOf(tool string) (t trade) {
 		if i = j; w == "" || len(w) > len(buf)/4 {
 			continue
 		}
+		if only { // "check" looks, "check_in" does not
+			t.looks, only = false, false
+		}
 		switch string(lookalike.Fold(buf[:0], w)) {
 		case "git":
 			t.git = true
 			continue // git_log looks
 		case "push":
 			t.push = true
-		case "get", "list", "read", "search", "find", "fetch", "show", "view", "describe", "compare", "download", "count", "check", "validate", "log", "diff", "blame", "status":
+		case "get", "list", "read", "search", "find", "fetch", "show", "view", "describe", "compare", "download":
 			t.looks = t.looks || first
+		case "count", "check", "validate", "log", "diff", "blame", "status":
+			t.looks, only = t.looks || first, first
 		case "create", "new", "add", "make":
 			makes = first
-		case "branch", "tag", "release":
+		case "branch", "branches":
+			t.branch, t.source = true, makes
+		case "tag", "release":
 			t.source = makes
+		case "merge":
+			t.merges = true
+		case "request", "requests", "mr", "mrs", "pr", "prs", "pull", "pulls":
+			review = true
+		case "file", "files", "folder", "folders", "directory", "directories", "dir", "dirs", "path", "paths", "fs", "disk":
+			t.files = true
 		case "and", "or", "then", "replace", "edit":
 			t.looks = false
 		}
 		first = false
 	}
+	t.merges = t.merges && !review
 	return t
 }
 

@@ -109,7 +109,11 @@ func (w *walker) refuse(guard string, v args.Value, why string) {
 // tool is what the tool's name says, read when it first matters.
 func (w *walker) tool() *trade {
 	if !w.read {
-		w.trade, w.read = tradeOf(w.call.Tool), true
+		x := w.index
+		if !x.said || x.tool != w.call.Tool {
+			x.tool, x.trade, x.said = w.call.Tool, tradeOf(w.call.Tool), true
+		}
+		w.trade, w.read = x.trade, true
 	}
 	return &w.trade
 }
@@ -149,12 +153,19 @@ const judged = isPath | likePath | isRef | isHost | isURL | isURI
 // the tool instead of the default ones.
 func (w *walker) kindOf(m *member) kind {
 	k := m.kind
-	if k&isInner != 0 {
-		if m.around < 0 {
-			k = 0
-		} else {
-			k = w.kindOf(&w.index.list[m.around])
+	switch {
+	case k&isInner != 0 && m.around >= 0:
+		k = w.kindOf(&w.index.list[m.around])
+	case k&isInner != 0:
+		if k = 0; w.tool().branch && string(w.index.name(m)) == "name" {
+			k = isRef
 		}
+	case k&isInto != 0:
+		if k = 0; w.tool().merges {
+			k = isRef
+		}
+	case k&likePath != 0 && w.tool().files:
+		k = k&^likePath | isPath
 	}
 	if w.keys == nil {
 		return k
@@ -247,15 +258,24 @@ func (w *walker) resource(root args.Value) {
 }
 
 // looksLikePath tells whether a text under a name that may mean something else is a
-// path.
+// path: how it begins says so, or what is in it.
 func looksLikePath(s string) bool {
-	if strings.Contains(s, "://") && !strings.HasPrefix(s, "file:") {
+	t := strings.TrimSpace(s)
+	switch {
+	case t == "":
 		return false
+	case strings.Contains(t, ".."):
+		return strings.ContainsAny(t, `/\%`) && !isHTTP(t) || t == ".."
+	case t[0] == '/' || t[0] == '\\' || t[0] == '~' || strings.HasPrefix(t, "./") || strings.HasPrefix(t, `.\`):
+		return true
+	case len(t) > 1 && t[1] == ':' && ('a' <= t[0]|0x20 && t[0]|0x20 <= 'z'), len(t) >= 5 && strings.EqualFold(t[:5], "file:"):
+		return true
+	case strings.Contains(t, "://"):
+		return false
+	case strings.Contains(t, "%"):
+		return strings.ContainsAny(t, `/\%`)
 	}
-	if strings.Contains(s, "..") || strings.Contains(s, "%") {
-		return strings.ContainsAny(s, `/\%`) || s == ".."
-	}
-	return strings.ContainsAny(s, `/\`) && !strings.ContainsAny(s, " \n\t")
+	return strings.ContainsAny(t, `/\`) && !strings.ContainsAny(t, " \n\t")
 }
 
 // looksLikeURL tells whether a text is more than a relative path of plain names.

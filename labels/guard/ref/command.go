@@ -12,8 +12,15 @@ import (
 // Bounds of a command.
 const (
 	maxWords = 4096
-	maxShell = 3 // command lines inside of command lines
+	maxShell = 3     // command lines inside of command lines
+	maxRead  = 16384 // words that are read for git: each git begins to read anew
 )
+
+// A reading is one look at a command, with what is left of its bound.
+type reading struct {
+	*Rule
+	left int // words
+}
 
 // CheckWords is why the rule refuses the words of a command, as they stand in an array
 // of arguments. Only what git is told to do counts: git stands among the words, or is
@@ -26,7 +33,7 @@ func (r *Rule) CheckWords(words []string, git bool) (why string) {
 	if len(words) > maxWords {
 		return WhyLong
 	}
-	return r.words(words, git, 0)
+	return (&reading{r, maxRead}).words(words, git, 0)
 }
 
 // CheckCommand is why the rule refuses a command line, or several of them, as a shell
@@ -41,10 +48,10 @@ func (r *Rule) CheckCommand(line string, git bool) (why string) {
 	case len(line) > MaxText:
 		return WhyLong
 	}
-	return r.line(line, git, 0)
+	return (&reading{r, maxRead}).line(line, git, 0)
 }
 
-func (r *Rule) line(line string, git bool, depth int) string {
+func (r *reading) line(line string, git bool, depth int) string {
 	if depth > maxShell {
 		return WhyLong
 	}
@@ -87,12 +94,12 @@ func mentionsGit(s string) bool {
 
 // words judges the words of one command. git may be its name or stand behind others:
 // sudo, env, xargs, a path.
-func (r *Rule) words(words []string, git bool, depth int) string {
-	shell := false
+func (r *reading) words(words []string, git bool, depth int) string {
+	shell, more := false, false
 	for i, w := range words {
 		name := program(w)
-		if name == "xargs" || name == "parallel" { // further words come from elsewhere
-			words = append(slices.Clone(words), unknown)
+		if !more && (name == "xargs" || name == "parallel") { // further words come from elsewhere
+			words, more = append(slices.Clone(words), unknown), true
 		}
 		if blank := strings.ContainsAny(w, " \t\n"); blank && (shell || i == 0 || strings.HasPrefix(strings.TrimSpace(w), "git ")) {
 			if why := r.line(w, false, depth+1); why != "" {
@@ -103,20 +110,31 @@ func (r *Rule) words(words []string, git bool, depth int) string {
 		switch {
 		case name == "git", w == unknown && i+1 < len(words) && words[i+1] == "push":
 			git = false
-			if why := r.git(words[i+1:]); why != "" {
+			if why := r.read(words[i+1:]); why != "" {
 				return why
 			}
 		case dashed:
-			if why := r.git(append([]string{sub}, words[i+1:]...)); why != "" {
+			if r.left -= len(words); r.left < 0 { // before it is copied
+				return WhyLong
+			}
+			if why := r.read(append([]string{sub}, words[i+1:]...)); why != "" {
 				return why
 			}
 		}
 		shell = shell || shells[name]
 	}
 	if git {
-		return r.git(words)
+		return r.read(words)
 	}
 	return ""
+}
+
+// read is git, within the bound.
+func (r *reading) read(words []string) string {
+	if r.left -= len(words) + 1; r.left < 0 {
+		return WhyLong
+	}
+	return r.git(words)
 }
 
 // shells read a word of theirs as a command line.

@@ -1,6 +1,7 @@
 package ref_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,4 +117,24 @@ func FuzzCommand(f *testing.F) {
 			t.Errorf("%q passes behind another", line)
 		}
 	})
+}
+
+// TestCommandsAreBounded: a command that names git again and again is refused, and is
+// not read anew for each.
+func TestCommandsAreBounded(t *testing.T) {
+	r, err := ref.Protect([]string{"main"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gits := strings.Repeat("git ", ref.MaxText/4-1)
+	if why := r.CheckCommand(gits, false); why != ref.WhyLong {
+		t.Errorf("many gits: %q", why)
+	}
+	words := slices.Repeat([]string{"xargs"}, 4000)
+	if n := testing.AllocsPerRun(1, func() { r.CheckWords(words, true) }); n > 20_000 {
+		t.Errorf("%g allocations for 4,000 words", n)
+	}
+	if why := r.CheckWords([]string{"git", "status", ";", "git", "log"}, false); why != "" {
+		t.Errorf("two gits: %q", why)
+	}
 }
