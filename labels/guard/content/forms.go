@@ -55,17 +55,23 @@ var forms = []form{
 	{prefix: "LTAI", min: 20, chars: alnum, apart: true}, {prefix: "AKID", min: 32, max: 32, chars: alnum, apart: true}, {prefix: "PMAK-", min: 50, chars: slack}, {prefix: "lin_api_", min: 40, chars: alnum}, {prefix: "figd_", min: 40, chars: url64}, {prefix: "ntn_", min: 40, chars: alnum}, {prefix: "secret_", min: 43, max: 43, chars: alnum}, {prefix: "pul-", min: 40, chars: hexes, apart: true}, {prefix: "sntrys_", min: 60, chars: std64}, {prefix: "sntryu_", min: 60, chars: hexes}, {prefix: "nvapi-", min: 60, chars: url64}, {prefix: "gsk_", min: 50, chars: alnum}, {prefix: "r8_", min: 37, chars: alnum, apart: true}, {prefix: "xai-", min: 70, chars: alnum, apart: true}, {prefix: "tskey-", min: 24, chars: slack}, {prefix: "fo1_", min: 40, chars: url64}, {prefix: "fm2_", min: 60, chars: std64, apart: true}, {prefix: "EAACEdEose0cBA", min: 20, chars: alnum}, {prefix: "AccountKey=", min: 80, chars: std64}, {prefix: "SharedAccessKey=", min: 40, chars: std64}, {prefix: "AGE-SECRET-KEY-1", min: 58, chars: capital}, {prefix: "AGE-PLUGIN-", min: 80, chars: slack}, {prefix: "ops_eyJ", min: 100, chars: url64}, {prefix: "CFPAT-", min: 40, chars: url64}, {prefix: "ATATT3xFfGF0", min: 100, chars: alphabet(lower + upper + digit + "_-=")}, {prefix: "ATCTT3xFfGF0", min: 60, chars: alphabet(lower + upper + digit + "_-=")}, {prefix: "bkua_", min: 40, chars: hexes}, {prefix: "dt0c01.", min: 80, chars: dotted},
 }
 
-// pairs tells by two bytes whether some form begins with them.
+// pairs tells by two bytes whether something begins with them, byPair and groups what:
+// indexes of forms, and negative numbers for beginnings.
 var (
 	pairs  [1 << 10]uint64 // a set of bits
-	byPair = map[uint16][]int{}
+	byPair [1 << 16]uint8
+	groups [][]int
 )
 
 func init() {
 	add := func(prefix string, n int) {
 		k := uint16(prefix[0])<<8 | uint16(prefix[1])
-		pairs[k>>6] |= 1 << (k & 63)
-		byPair[k] = append(byPair[k], n)
+		if pairs[k>>6]&(1<<(k&63)) == 0 {
+			pairs[k>>6] |= 1 << (k & 63)
+			byPair[k] = uint8(len(groups))
+			groups = append(groups, nil)
+		}
+		groups[byPair[k]] = append(groups[byPair[k]], n)
 	}
 	for i := range forms {
 		add(forms[i].prefix, i)
@@ -88,7 +94,7 @@ func tokens(s string, f func(from, to int, pieces bool)) {
 		if pairs[prev>>6]&(1<<(prev&63)) == 0 || i-1 < last {
 			continue
 		}
-		for _, n := range byPair[prev] {
+		for _, n := range groups[byPair[prev]] {
 			if n < 0 {
 				continue // known by what it is made of: see structured
 			}

@@ -199,11 +199,17 @@ func (l *look) ends(i int) bool {
 
 // begins tells whether a credential that has a form begins at i.
 func begins(t string, i int) bool {
-	for _, n := range byPair[uint16(t[i])<<8|uint16(t[i+1])] {
+	if i+2 >= len(t) {
+		return false
+	}
+	for _, n := range groups[byPair[uint16(t[i])<<8|uint16(t[i+1])]] {
 		if n < 0 {
 			if begin := beginnings[-1-n]; strings.HasPrefix(t[i:], begin) && (begin != "eyJ" || webToken(t, i) > 0) {
 				return true
 			}
+			continue
+		}
+		if p := forms[n].prefix; len(p) > 2 && p[2] != t[i+2] {
 			continue
 		}
 		if end, _ := forms[n].at(t, i); end > 0 {
