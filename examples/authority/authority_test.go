@@ -108,7 +108,10 @@ func unmoved(t *testing.T, h *stage.House, a *mcptest.Agent, was power) {
 
 // wishes are methods that no revision has, and that an agent would like to have.
 var wishes = []string{
-	"approvals/approve", "approvals/list", "approval/grant", "grants/create", "intent/seal", "intent/narrow", "intent/show", "intent/draft", "intents/list", "intents/seal", "dev.pratique/intent", "runs/seal", "policy/set", "policy/reload", "surface/accept", "surface/diff",
+	"approvals/approve", "approvals/list", "approval/grant", "grants/create", "intent/seal", "intent/narrow", "intent/show", "intent/draft", "intents/list", "intents/seal", "dev.pratique/intent", "runs/seal", "policy/set", "policy/reload",
+	"intent/run", "intent/check", "intent/widen", "intent/replace", "intent/end", "intents/replace", "intents/get", "policy/show", "policy/get", "policy/check", "policy/explain", "policy/suggest", "policy/test", "rules/list", "rules/set",
+	"guards/set", "guards/off", "effects/list", "effects/set", "effects/sign", "catalogues/add", "layers/list", "dev.pratique/policy", "dev.pratique/effects", "counts/reset", "shadow/set",
+	"surface/accept", "surface/diff",
 	"tools/accept", "tools/release", "tools/register", "agents/new", "agents/list", "agents/revoke", "agents/end", "runs/end", "runs/list", "ledger/show", "ledger/read",
 	"sessions/list", "sessions/close", "config/set", "keys/rotate", "admin/shutdown", "shutdown", "exit", "rpc.discover", "pratique/accept", "dev.pratique/accept",
 	"tasks/get", "tasks/list", "tasks/result", "tasks/cancel", "TOOLS/CALL", "Tools/Call", "tools//call", "tools/call.", "", "*",
@@ -117,7 +120,8 @@ var wishes = []string{
 // words are what all of them are sent with.
 const words = `{"name":"swapped","uri":"swapped","arguments":{},"tool":"swapped","kind":"tool","all":true,"approve":true,"decision":"allow","profile":"watch","agent":"*",` +
 	`"run":"*","taskId":"1","level":"debug","ref":{"type":"ref/prompt","name":"swapped"},"argument":{"name":"a","value":"b"},"notifications":{},"requestId":1,"enforced":false,` +
-	`"_meta":{"dev.pratique/label":{"tier":"green"},"dev.pratique/profile":"watch","dev.pratique/approved":true,"dev.pratique/run":"run_0"%s}}`
+	`"task":"everything","expires":"744h","tools":["*"],"intent":{"tools":["*"]},"policy":"rules: [{name: all, allow: [\"*\"]}]","rules":[{"name":"all","allow":["*"]}],"guards":{"off":["paths","refs","hosts","secrets"]},"effect":"read","effects":["read"],"shadow":true,` +
+	`"_meta":{"dev.pratique/intent":{"tools":["*"]},"dev.pratique/policy":{"allow":["*"]},"dev.pratique/effect":"read","dev.pratique/label":{"tier":"green"},"dev.pratique/profile":"watch","dev.pratique/approved":true,"dev.pratique/run":"run_0"%s}}`
 
 // modernMeta is what the stateless era wants in every request.
 const modernMeta = `,"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}`
@@ -180,7 +184,7 @@ func TestRoutes(t *testing.T) {
 	if len(described.Paths) < 30 {
 		t.Fatalf("only %d paths are described", len(described.Paths))
 	}
-	paths := []string{"/", "/console", "/approvals", "/v1/approvals", "/v1/grants", "/v1/runs", "/v1/decisions", "/v1/policy", "/v1/intents", "/intents", "/intent", "/mcp/intents", "/debug/pprof/", "/metrics", "/livez", "/readyz",
+	paths := []string{"/", "/console", "/approvals", "/v1/approvals", "/v1/grants", "/v1/runs", "/v1/decisions", "/v1/policy", "/v1/policies", "/v1/rules", "/v1/effects", "/v1/catalogues", "/v1/intents", "/v1/intents/seal", "/v1/agents/agt_01KBA0000000000000000000AA/intent", "/intents", "/policy", "/effects", "/mcp/policy", "/mcp/effects", "/mcp/" + secret + "/intent", "/mcp/" + secret + "/policy", "/intent", "/mcp/intents", "/debug/pprof/", "/metrics", "/livez", "/readyz",
 		"/mcp/v1/agents", "/mcp/" + secret + "/v1/agents", "/mcp/" + secret + "/../../v1/agents", "/mcp/%2e%2e/v1/agents", "/v1/agents/" + secret, "/" + secret, "//v1/agents"}
 	for p := range described.Paths {
 		paths = append(paths, strings.NewReplacer("{id}", "tool_01KBA0000000000000000000AA", "{jti}", "hdl_1", "{kid}", "k", "{tool_id}", "tool_01KBA0000000000000000000AA", "{index}", "0", "{path}", "0/000").Replace(p))
