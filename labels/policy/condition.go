@@ -61,11 +61,11 @@ func compile(text string) (*condition, error) {
 	if c.cost, err = estimate(env, checked); err != nil {
 		return nil, err
 	}
-	if c.quick, err = env.Program(checked, cel.EvalOptions(cel.OptOptimize)); err != nil {
+	if c.quick, err = env.Program(checked, cel.CustomDecoratorV2(strict), cel.EvalOptions(cel.OptOptimize)); err != nil {
 		return nil, fmt.Errorf("%w: it cannot be evaluated", errCondition)
 	}
 	c.counted = sync.OnceValues(func() (cel.Program, error) {
-		return env.Program(checked, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(maxCost))
+		return env.Program(checked, cel.CustomDecoratorV2(strict), cel.EvalOptions(cel.OptOptimize), cel.CostLimit(maxCost))
 	})
 	return c, nil
 }

@@ -149,6 +149,8 @@ func (s *scope) one(j judge, text string) truth {
 	return j(text, s.f.Files)
 }
 
+var errUntold = types.NewErr("it cannot be told")
+
 func (t truth) val() ref.Val {
 	switch t {
 	case isTrue:
@@ -156,5 +158,5 @@ func (t truth) val() ref.Val {
 	case untrue:
 		return types.False
 	}
-	return types.NewErr("guards cannot tell")
+	return errUntold
 }

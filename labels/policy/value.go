@@ -99,14 +99,7 @@ func (o *object) Get(key ref.Val) ref.Val {
 }
 
 // Contains implements traits.Container.
-func (o *object) Contains(key ref.Val) ref.Val {
-	name, ok := key.(types.String)
-	if !ok {
-		return types.False
-	}
-	_, ok = o.member(string(name))
-	return types.Bool(ok)
-}
+func (o *object) Contains(key ref.Val) ref.Val { return among(key, o, false).val() }
 
 // Size implements traits.Sizer.
 func (o *object) Size() ref.Val { return types.Int(o.v.Len()) }
@@ -132,23 +125,7 @@ func (o *object) Iterator() traits.Iterator {
 }
 
 // Equal implements ref.Val.
-func (o *object) Equal(other ref.Val) ref.Val {
-	m, ok := other.(traits.Mapper)
-	if !ok || m.Size() != o.Size() {
-		return types.False
-	}
-	for v := o.v.First(); v.Kind() != 0; v = v.Next() {
-		o.s.spend(1)
-		x, found := m.Find(types.String(v.Name()))
-		if !found {
-			return types.False
-		}
-		if eq := types.Equal(o.s.value(v), x); eq != types.True {
-			return eq
-		}
-	}
-	return types.True
-}
+func (o *object) Equal(other ref.Val) ref.Val { return same(o, other).val() }
 
 // ConvertToNative implements ref.Val.
 func (o *object) ConvertToNative(reflect.Type) (any, error) { return nil, errNative }
@@ -202,19 +179,7 @@ func (a *array) Get(index ref.Val) ref.Val {
 }
 
 // Contains implements traits.Container.
-func (a *array) Contains(x ref.Val) ref.Val {
-	for v := a.v.First(); v.Kind() != 0; v = v.Next() {
-		a.s.spend(1)
-		y := a.s.value(v)
-		if types.IsError(y) {
-			return y
-		}
-		if types.Equal(y, x) == types.True {
-			return types.True
-		}
-	}
-	return types.False
-}
+func (a *array) Contains(x ref.Val) ref.Val { return among(x, a, false).val() }
 
 // Size implements traits.Sizer.
 func (a *array) Size() ref.Val { return types.Int(a.v.Len()) }
@@ -245,21 +210,7 @@ func (a *array) Iterator() traits.Iterator {
 }
 
 // Equal implements ref.Val.
-func (a *array) Equal(other ref.Val) ref.Val {
-	l, ok := other.(traits.Lister)
-	if !ok || l.Size() != a.Size() {
-		return types.False
-	}
-	i := types.Int(0)
-	for v := a.v.First(); v.Kind() != 0; v = v.Next() {
-		a.s.spend(1)
-		if eq := types.Equal(a.s.value(v), l.Get(i)); eq != types.True {
-			return eq
-		}
-		i++
-	}
-	return types.True
-}
+func (a *array) Equal(other ref.Val) ref.Val { return same(a, other).val() }
 
 // ConvertToNative implements ref.Val.
 func (a *array) ConvertToNative(reflect.Type) (any, error) { return nil, errNative }

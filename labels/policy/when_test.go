@@ -56,7 +56,7 @@ func TestWhen(t *testing.T) {
 		{`"z" in args.a`, `{"a":["x","y"]}`, no},
 		{`"b" in args.a`, `{"a":{"b":1}}`, yes},
 		{`args.a in ["x", "y"]`, `{"a":"y"}`, yes},
-		{`args.a in ["x", "y"]`, `{"a":3}`, no},
+		{`args.a in ["x", "y"]`, `{"a":"z"}`, no},
 		{`args.a == ["x", "y"]`, `{"a":["x","y"]}`, yes},
 		{`["x", "y"] == args.a`, `{"a":["x","y"]}`, yes},
 		{`args.a == args.b`, `{"a":{"x":[1,{"y":2}]},"b":{"x":[1,{"y":2}]}}`, yes},
@@ -159,7 +159,7 @@ func TestExactNumbers(t *testing.T) {
 		{`args.n < 9007199254740993`, "9007199254740992.5", "error"},
 		{`args.n > 5`, `"NaN"`, "error"},
 		{`args.n > 5`, `"6"`, "error"},
-		{`args.n == 6`, `"6"`, "no"},
+		{`args.n == 6`, `"6"`, "error"},
 		{`args.n > 5`, `true`, "error"},
 		{`args.n != -1.5`, `-1.5`, "no"},
 	} {
@@ -327,6 +327,99 @@ func TestCost(t *testing.T) {
 			d := when(t, verb, c.text).Decide(f)
 			if want := c.want == "true" || c.want == "error" && verb == "never"; want != (d.Rule() == "r") {
 				t.Errorf("%s, %s: %s by %s, want %s", c.what, verb, d.Reason(), d.Rule(), c.want)
+			}
+		}
+	}
+}
+
+// TestOtherTypes: a value of another type than what it is compared with may be taken for
+// anything by a server, so that no comparison tells it from what a rule means.
+func TestOtherTypes(t *testing.T) {
+	const yes, no, errs = "true", "false", "error"
+	for _, c := range []struct{ text, args, want string }{
+		{`has(args.force) && args.force == true`, `{"force":true}`, yes},
+		{`has(args.force) && args.force == true`, `{"force":false}`, no},
+		{`has(args.force) && args.force == true`, `{"force":"true"}`, errs},
+		{`has(args.force) && args.force == true`, `{"force":1}`, errs},
+		{`has(args.force) && args.force == true`, `{"force":[true]}`, errs},
+		{`has(args.force) && args.force == true`, `{"force":null}`, errs},
+		{`true == args.force`, `{"force":"true"}`, errs},
+		{`args.mode != "force"`, `{"mode":"x"}`, yes},
+		{`args.mode != "force"`, `{"mode":"force"}`, no},
+		{`args.mode != "force"`, `{"mode":["force"]}`, errs},
+		{`args.mode != "force"`, `{"mode":1}`, errs},
+		{`args.mode != "force"`, `{"mode":null}`, errs},
+		{`args.mode != "force"`, `{"mode":{"a":1}}`, errs},
+		{`!(args.mode == "force")`, `{"mode":["force"]}`, errs},
+		{`args.amount != 500`, `{"amount":"500"}`, errs},
+		{`args.amount != 500`, `{"amount":500.0}`, no},
+		{`args.amount != 500`, `{"amount":500.5}`, yes},
+		{`args.amount == 18446744073709551615u`, `{"amount":-1}`, no},
+		{`args.x in ["5", "6"]`, `{"x":5}`, errs},
+		{`args.x in [5, 6]`, `{"x":"5"}`, errs},
+		{`args.x in [5, 6]`, `{"x":7.5}`, no},
+		{`args.x in [5, "6"]`, `{"x":5}`, yes},
+		{`args.x in [5, "6"]`, `{"x":7}`, errs},
+		{`args.x in ["a", null]`, `{"x":null}`, yes},
+		{`args.x in ["a", null]`, `{"x":"b"}`, no},
+		{`args.x in ["a", "b"]`, `{"x":null}`, errs},
+		{`args.x in []`, `{"x":1}`, no},
+		{`!(args.x in ["a", "b"])`, `{"x":["a"]}`, errs},
+		{`"a" in args.x`, `{"x":["b","a",1]}`, yes},
+		{`"a" in args.x`, `{"x":["b",1]}`, errs},
+		{`"a" in args.x`, `{"x":["b",null]}`, errs},
+		{`"a" in args.x`, `{"x":[["a"]]}`, errs},
+		{`"a" in args.x`, `{"x":"a"}`, errs},
+		{`"a" in args.x`, `{"x":5}`, errs},
+		{`1 in args.x`, `{"x":{"1":2}}`, errs},
+		{`args.x in args.y`, `{"x":1,"y":[2,1]}`, yes},
+		{`args.x == null`, `{"x":null}`, yes},
+		{`args.x == null`, `{"x":"null"}`, no},
+		{`null != args.x`, `{"x":[null]}`, yes},
+		{`args.x == args.y`, `{"x":1,"y":"1"}`, errs},
+		{`args.x == args.y`, `{"x":null,"y":null}`, yes},
+		{`args.x == args.y`, `{"x":null,"y":1}`, errs},
+		{`args.x == ["a", 1]`, `{"x":["a","1"]}`, errs},
+		{`args.x == ["a", 1]`, `{"x":["b","1"]}`, no},
+		{`args.x == ["a", 1]`, `{"x":["a"]}`, no},
+		{`args.x == args.y`, `{"x":{"a":1},"y":{"a":"1"}}`, errs},
+		{`args.x == args.y`, `{"x":{"a":1,"b":2},"y":{"a":"1","b":3}}`, no},
+		{`args.x == args.y`, `{"x":{"a":1},"y":{"b":1}}`, no},
+		{`args.x.startsWith("a")`, `{"x":["a"]}`, errs},
+		{`args.x.contains("a")`, `{"x":["a"]}`, errs},
+		{`args.x.contains("a")`, `{"x":null}`, errs},
+		{`args.x.matches("a")`, `{"x":1}`, errs},
+		{`size(args.x) < 3`, `{"x":1}`, errs},
+		{`size(args.x) < 3`, `{"x":null}`, errs},
+		{`args.x < 3`, `{"x":"2"}`, errs},
+		{`args.x < "3"`, `{"x":2}`, errs},
+		{`args.x < 3`, `{"x":null}`, errs},
+		{`args.x ? true : false`, `{"x":"true"}`, errs},
+		{`!args.x`, `{"x":"false"}`, errs},
+		{`!args.x`, `{"x":0}`, errs},
+		{`args.x && true`, `{"x":"true"}`, errs},
+		{`args.x || false`, `{"x":1}`, errs},
+		{`args.l.all(e, e != "main")`, `{"l":["a","b"]}`, yes},
+		{`args.l.all(e, e != "main")`, `{"l":["a",["main"]]}`, errs},
+		{`args.l.exists(e, e == "main")`, `{"l":["a",["main"]]}`, errs},
+		{`args.l.exists_one(e, e == "main")`, `{"l":["main",["main"]]}`, errs},
+		{`args.l.all(e, e != "main")`, `{"l":"main"}`, errs},
+		{`args.l.all(e, e != "main")`, `{"l":{"main":1}}`, no},
+		{`string(args.x) == "5"`, `{"x":5}`, yes},
+		{`string(args.x) == "5"`, `{"x":[5]}`, errs},
+		{`int(args.x) == 5`, `{"x":"5"}`, yes},
+		{`int(args.x) == 5`, `{"x":[5]}`, errs},
+		{`args["x"] == "a"`, `{"x":1}`, errs},
+		{`args.x[0] == "a"`, `{"x":"a"}`, errs},
+	} {
+		for _, pad := range []string{"", strings.Repeat(" ", 10_000)} { // uncounted and counted
+			for _, verb := range []string{"allow", "ask", "never"} {
+				f := good()
+				f.Args = []byte(c.args + pad)
+				got := when(t, verb, c.text).Decide(f)
+				if want := c.want == yes || c.want == errs && verb != "allow"; want != (got.Rule() == "r") {
+					t.Errorf("%s %s of %s, %s: %v %s", verb, c.text, c.args, c.want, got.Verb(), got.Reason())
+				}
 			}
 		}
 	}
