@@ -101,7 +101,7 @@ func (s *Session) pass(ctx context.Context, c *call, p params) mcp.Frame {
 // them. They are read once, and not kept beyond it.
 func (s *Session) permit(ctx context.Context, c *call, p params) (permitted, *mcp.Frame) {
 	refused := func(f mcp.Frame) (permitted, *mcp.Frame) { return permitted{}, &f }
-	tree, unread := args.Parse(p.arguments())
+	tree, unread := p.read()
 	defer tree.Release()
 	if s.g.guard.namesCall(&p, tree) || len(c.f.Rest) > 0 && s.g.guard.names(beside(c.f.Rest)) {
 		return refused(c.refuse(&p, nil, policy.Refuse(policy.OwnGuard, "guard:own"), ""))

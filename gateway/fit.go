@@ -18,6 +18,14 @@ func newInputs(l *Limits) *shape.Shapes {
 	return shape.New(shape.Limits{Value: l.Params, Depth: maxNesting, Kept: 8 << 20})
 }
 
+// read is the one reading of what a decision is made on, which is to be released.
+func (p *params) read() (tree *args.Tree, err error) {
+	if tree, p.tree = p.tree, nil; tree != nil {
+		return tree, nil
+	}
+	return args.Parse(p.arguments())
+}
+
 // fit holds the arguments of a call against the schema that was cleared, closed:
 // where it lists members there are no others. at is the JSON Pointer of what does not
 // fit, without any value; empty where that is not known. A schema that cannot be used

@@ -9,6 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/internal/marks"
+	"github.com/pratique-dev/pratique/labels/args"
 )
 
 // Errors of params. They are -32602 for their request; none repeats a value.
@@ -18,7 +20,7 @@ var (
 	ErrFold      = errors.New("params have a member that differs from a known one in case only")
 	ErrArguments = errors.New("arguments are not an object")
 	ErrTwins     = errors.New("arguments have two names in one object that differ in case only")
-	ErrDeep      = errors.New("params are nested too deeply")
+	ErrDeep      = errors.New("params are nested too deeply, or have too many values")
 )
 
 // params is the one reading of a request's params: what it is about, and where
@@ -33,6 +35,7 @@ type params struct {
 	cursor   bool
 	args     jsontext.Value // object; nil: absent or null
 	argsAt   int            // where it begins in raw
+	tree     *args.Tree     // of args; nil: not read, or it could not be
 	nullArg  bool
 	meta     jsontext.Value // object; nil: absent
 	protocol bool           // meta has members that are not the agent's to set
@@ -102,6 +105,8 @@ func readParams(f *mcp.Frame, limit int) (p params, err error) {
 	}
 	if f.Params != nil {
 		if err := p.members(&sp); err != nil {
+			p.tree.Release()
+			p.tree = nil
 			return p, err
 		}
 	}
@@ -135,13 +140,11 @@ func (p *params) members(sp *spec) error {
 			}
 			continue
 		}
-		v, ok := w.value()
+		v, ok := p.value(&w, key)
 		if !ok || slices.Contains(seen, key) {
 			return ErrParams
 		}
-		if seen = append(seen, key); key == "arguments" {
-			p.argsAt = w.i - len(v)
-		}
+		seen = append(seen, key)
 		if err := p.member(key, v); err != nil {
 			return err
 		}
@@ -150,6 +153,20 @@ func (p *params) members(sp *spec) error {
 		return ErrParams
 	}
 	return nil
+}
+
+// value is the next value of the walk. Arguments are read at once for whoever judges
+// them.
+func (p *params) value(w *walk, key string) (jsontext.Value, bool) {
+	if key == "arguments" {
+		from := marks.Space(p.raw, min(w.i, len(p.raw)))
+		if tree, n, err := args.ParseFirst(p.raw[from:]); err == nil {
+			p.tree.Release()
+			p.tree, p.argsAt, w.i = tree, from, from+n
+			return jsontext.Value(p.raw[from:w.i:w.i]), true
+		}
+	}
+	return w.value()
 }
 
 // exact is the known name that a name is, exactly; empty: none.

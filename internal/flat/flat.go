@@ -50,16 +50,37 @@ type Doc struct {
 // most so many nodes. A loose reading lets two members of one name pass, and half
 // surrogate pairs. src is raw as a string, or empty. False leaves nothing that may be used.
 func (d *Doc) Read(raw []byte, src string, nodes int, loose bool) bool {
-	d.Raw, d.Src, d.Nodes, d.Texts, d.Near, d.loose = raw, src, d.Nodes[:0], d.Texts[:0], false, loose
+	end := d.first(raw, nodes, loose)
+	d.Src = src
+	s := scan{b: raw, i: end}
+	s.space()
+	return end > 0 && s.i == len(raw)
+}
+
+// ReadFirst is Read of the value that raw begins with, strictly; end is how long it is,
+// 0 where it is none. Src is made of it.
+func (d *Doc) ReadFirst(raw []byte, nodes int) (end int) {
+	if end = d.first(raw, nodes, false); end > 0 {
+		d.Raw = raw[:end:end]
+		d.Src = string(d.Raw)
+	}
+	return end
+}
+
+// first is the index behind the first value; 0: there is none.
+func (d *Doc) first(raw []byte, nodes int, loose bool) int {
+	d.Raw, d.Nodes, d.Texts, d.Near, d.loose = raw, d.Nodes[:0], d.Texts[:0], false, loose
 	if len(raw) > maxSize {
-		return false
+		return 0
 	}
 	s := scan{t: d, b: raw, nodes: d.Nodes, left: nodes}
 	s.space()
 	ok := s.value(0, 0) && s.inside()
 	d.Nodes, d.Deep = s.nodes, s.deepest
-	s.space()
-	return ok && s.i == len(s.b)
+	if !ok {
+		return 0
+	}
+	return s.i
 }
 
 // Reset forgets the text, and keeps the memory where it is not too much.

@@ -47,6 +47,18 @@ func Parse(raw []byte) (*Tree, error) {
 	return t, nil
 }
 
+// ParseFirst is Parse of the object that raw begins with, whatever is behind it; n is
+// how long it is.
+func ParseFirst(raw []byte) (t *Tree, n int, err error) {
+	t = trees.Get().(*Tree)
+	t.left = flat.MaxNodes
+	if n = t.doc.ReadFirst(raw, flat.MaxNodes); n == 0 || t.doc.Nodes[0].Kind != '{' {
+		t.Release()
+		return nil, 0, ErrArgs
+	}
+	return t, n, nil
+}
+
 // keepNodes is the largest tree that goes back to the pool.
 const keepNodes = 4 << 10
 

@@ -147,6 +147,16 @@ func TestWhatIsNone(t *testing.T) {
 	}
 }
 
+func TestParseFirst(t *testing.T) {
+	for s, n := range map[string]int{`{"a":"b"}`: 9, ` {"a":[1]} , "c" : {`: 10, `{}}`: 2, `{"a":1}{"b":2}`: 7, `[1]`: 0, `"a"`: 0, `{"a":1`: 0, `{"a":1,"a":2}`: 0, ``: 0} {
+		tree, got, err := args.ParseFirst([]byte(s))
+		if got != n || (err == nil) != (n > 0) || err == nil && (string(tree.Raw()) != s[:n] || tree.Root().First().Name() == "x") {
+			t.Errorf("%s: %d, %v", s, got, err)
+		}
+		tree.Release()
+	}
+}
+
 func TestBounds(t *testing.T) {
 	deep := func(n int) string { return `{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}" }
 	wide := func(n int) string { return `{"a":[` + strings.Repeat("1,", n-1) + "1]}" }
