@@ -257,6 +257,9 @@ func (l *Leaf) Bounds(word, path string) bool {
 // Add takes a string of the schema that the leaf is about, by the word of JSON
 // Schema that it belongs to. Of types and values only those that Bounds are for it.
 func (l *Leaf) Add(word, text string, at int) {
+	if text == "" {
+		return
+	}
 	switch word {
 	case "title":
 		l.Titles = append(l.Titles, Said{text, at})
