@@ -1,6 +1,8 @@
 package limits_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/pratique-dev/pratique/examples/hostile/stage"
@@ -21,6 +23,36 @@ type scene struct {
 func open(t *testing.T, o stage.Options, answers map[string]mcptest.Answer, tools ...mcptest.JSON) *scene {
 	t.Helper()
 	return &scene{t, stage.New(t, stage.HTTPHTTP, mcptest.Script{Tools: mcptest.List{Items: tools}, Answers: answers}, o)}
+}
+
+// openWay is open with a server of another kind.
+func openWay(t *testing.T, w stage.Way, o stage.Options, tools ...mcptest.JSON) *scene {
+	t.Helper()
+	return &scene{t, stage.New(t, w, mcptest.Script{Tools: mcptest.List{Items: tools}}, o)}
+}
+
+// file writes a file beside the configuration.
+func (s *scene) file(name, text string) string {
+	s.Helper()
+	path := filepath.Join(s.h.Dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	return path
+}
+
+// sealed is an agent whose credential an operator sealed an intent for, after it listed
+// the tools. Somebody must have seen the server before.
+func (s *scene) sealed(name, intent string) *mcptest.Agent {
+	s.Helper()
+	url := s.h.Credential(name)
+	if _, errs, code := s.h.Run("intent", "seal", "--data", s.h.Data, "--agent", name, "--yes", s.file(name+".yaml", intent)); code != 0 {
+		s.Fatalf("sealing: exit code %d: %s", code, errs)
+	}
+	a := mcptest.DialHTTP(s, legacy, url)
+	a.Start()
+	a.Tools()
+	return a
 }
 
 // agent is one that listed the tools.
