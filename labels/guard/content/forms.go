@@ -79,6 +79,11 @@ func init() {
 	for i, p := range beginnings {
 		add(p, -1-i)
 	}
+	for k := range twos {
+		if twos[k] = classes[k&0xff]; pairs[k>>6]&(1<<(k&63)) != 0 {
+			twos[k] |= isBeginning
+		}
+	}
 }
 
 // tokens finds credentials by their form, in a text as it is and where it is cut into

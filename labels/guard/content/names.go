@@ -64,9 +64,27 @@ func roleOf(name string) role {
 	if len(name) > 64 {
 		return other
 	}
-	if !isASCII(name) {
-		name = norm.NFKC.String(name)
+	var b [64]byte
+	n := 0
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c >= 0x80:
+			return oddRole(name)
+		case c >= 'A' && c <= 'Z':
+			c |= 0x20
+		case c == '_' || c == '-' || c == '.' || c == ' ':
+			continue
+		}
+		b[n] = c
+		n++
 	}
+	return roles[string(b[:n])]
+}
+
+// oddRole is the role by a name that is not of ASCII.
+func oddRole(name string) role {
+	name = norm.NFKC.String(name)
 	var b [64]byte
 	n := 0
 	for _, r := range name {

@@ -71,6 +71,7 @@ const (
 	isPercent
 	isAt
 	isBlank
+	isBeginning // with the byte before it
 )
 
 var classes = func() (t [256]byte) {
@@ -92,6 +93,10 @@ var classes = func() (t [256]byte) {
 	return t
 }()
 
+// twos has, by two bytes, the class of the second one, and whether something begins with
+// them: one look-up for each byte of a text.
+var twos [1 << 16]byte
+
 // A look is one pass over a text: whether it may hold a credential.
 type look struct {
 	t        string
@@ -107,18 +112,23 @@ type look struct {
 // begin with.
 func suspicious(t string) bool {
 	l := look{t: t, chain: -1}
-	prev, run := uint32(0), 0 // run: where letters that may be an encoding begin
+	prev, run := uint16(0), 0 // run: where letters that may be an encoding begin
 	high := byte(0)
 	for i := 0; i < len(t); i++ {
-		c := t[i]
-		prev = prev<<8&0xff00 | uint32(c)
-		if pairs[prev>>6]&(1<<(prev&63)) != 0 && i > 0 && begins(t, i-1) {
-			return true
-		}
-		class := classes[c]
+		prev = prev<<8 | uint16(t[i])
+		class := twos[prev]
 		if class == isRun {
 			continue
 		}
+		if class&isBeginning != 0 {
+			if i > 0 && begins(t, i-1) {
+				return true
+			}
+			if class &^= isBeginning; class == isRun {
+				continue
+			}
+		}
+		c := t[i]
 		if i-run >= leastBase64 && decodable(t[run:i]) {
 			return true
 		}
