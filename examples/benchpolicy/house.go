@@ -27,26 +27,31 @@ import (
 	"github.com/pratique-dev/pratique/registry/runs"
 )
 
-// A house is a gateway with one upstream and one agent, all in this process.
+// A house is a gateway with its upstreams and one agent, all in this process.
 type house struct {
 	dir     string
-	gw      *gateway.Gateway
-	session *gateway.Session
+	store   *baseline.Store
+	ring    *keyring.Ring
+	gws     []*gateway.Gateway // one for each upstream
+	session *gateway.Session   // with the first
 	clock   *clock
 	record  *blank
 }
 
 const issuer = "https://registry.example.test"
 
-// build makes a gateway before an upstream of so many tools, with so many rules in
-// three layers, the last of which is an intent. At most ten rules speak of the tool
+// mostTools is how many tools one upstream has: a baseline holds no more.
+const mostTools = 10_000 - 16
+
+// build makes a gateway before upstreams of so many tools together, with so many rules
+// in three layers, the last of which is an intent. At most ten rules speak of the tool
 // that is called.
 func build(ctx context.Context, tools, rules int) (*house, error) {
 	dir, err := os.MkdirTemp("", "benchpolicy-")
 	if err != nil {
 		return nil, err
 	}
-	h := &house{dir: dir, clock: &clock{}, record: &blank{}}
+	h := &house{dir: dir, store: baseline.NewMemory(baseline.Options{}), clock: &clock{}, record: &blank{}}
 	if err := h.open(ctx, tools, rules); err != nil {
 		h.close(ctx)
 		return nil, err
@@ -54,49 +59,66 @@ func build(ctx context.Context, tools, rules int) (*house, error) {
 	return h, nil
 }
 
-func (h *house) open(ctx context.Context, tools, rules int) error {
-	ring, err := keyring.Open(h.dir+"/keys", keyring.Options{Create: true, Issuer: issuer, WorkFactor: 2})
-	if err != nil {
+func (h *house) open(ctx context.Context, tools, rules int) (err error) {
+	if h.ring, err = keyring.Open(h.dir+"/keys", keyring.Options{Create: true, Issuer: issuer, WorkFactor: 2}); err != nil {
 		return err
 	}
-	up := &upstream{tools: tools}
-	store := baseline.NewMemory(baseline.Options{})
-	at := up.Place().Origin.String()
-	h.gw, err = gateway.New(gateway.Options{
-		Upstream: up, Agents: nobody{}, Runs: runs.NewMemory(runs.Options{}), Record: h.record, Policy: policy.Of(nil),
-		Inspector: clear{}, Keys: ring, Issuer: issuer, Profile: policy.Personal, Observer: h.clock,
-		Surfaces: gateway.Surfaces{Baseline: surface.Store(store, at), Limits: surface.Limits{Items: tools + 16, Bytes: 256 << 20, Freshness: time.Hour, Collect: 10 * time.Minute, Early: 10 * time.Minute, Page: time.Minute}},
-		Own:      gateway.Own{Data: h.dir, Listeners: []string{"127.0.0.1:7070"}, Home: "/home/agent"},
-		Limits:   gateway.Limits{Rate: 1e9, Burst: 1e9},
-	})
-	if err != nil {
-		return err
-	}
-	who, err := h.gw.Launch("benchpolicy")
-	if err != nil {
-		return err
-	}
-	hello := mcp.Hello{Revision: mcp.Rev20251125, Capabilities: jsontext.Value(`{}`), ClientInfo: jsontext.Value(`{"name":"benchpolicy","version":"0"}`)}
-	if h.session, err = h.gw.Open(ctx, who, hello, quiet{}, gateway.Via{Way: "stdio"}); err != nil {
-		return err
-	}
-	if a := h.session.Handle(ctx, mcp.Frame{Shape: mcp.Request, ID: "1", Method: "tools/list"}, quiet{}); a.Shape != mcp.Result {
-		return fmt.Errorf("tools/list: %s", a.Bytes())
+	for left := tools; left > 0; left -= mostTools {
+		up := &upstream{tools: min(left, mostTools), n: len(h.gws)}
+		s, err := h.serve(ctx, up)
+		if err != nil {
+			return err
+		}
+		if up.n == 0 {
+			h.session = s
+		}
 	}
 	if err := h.call(ctx, h.frame()); err != nil { // so that the record says which item it is
 		return err
 	}
-	p, err := layers(rules, policy.SealedItem{Origin: at, Kind: string(gate.Tool), Name: tool, ID: h.record.last.Tool, Digest: h.record.last.Mdg})
+	e := h.record.last
+	p, err := layers(rules, policy.SealedItem{Origin: e.Origin, Kind: string(gate.Tool), Name: tool, ID: e.Tool, Digest: e.Mdg})
 	if err != nil {
 		return err
 	}
-	h.gw.Reload(gateway.Reload{Policy: p})
+	for _, gw := range h.gws {
+		gw.Reload(gateway.Reload{Policy: p})
+	}
 	return nil
 }
 
+// serve puts a gateway before an upstream, and has the agent list its tools.
+func (h *house) serve(ctx context.Context, up *upstream) (*gateway.Session, error) {
+	gw, err := gateway.New(gateway.Options{
+		Upstream: up, Agents: nobody{}, Runs: runs.NewMemory(runs.Options{}), Record: h.record, Policy: policy.Of(nil),
+		Inspector: clear{}, Keys: h.ring, Issuer: issuer, Profile: policy.Personal, Observer: h.clock,
+		Surfaces: gateway.Surfaces{Baseline: surface.Store(h.store, up.Place().Origin.String()), Limits: surface.Limits{
+			Bytes: 256 << 20, Freshness: time.Hour, Collect: 10 * time.Minute, Early: 10 * time.Minute, Page: time.Minute}},
+		Own:    gateway.Own{Data: h.dir, Listeners: []string{"127.0.0.1:7070"}, Home: "/home/agent"},
+		Limits: gateway.Limits{Rate: 1e9, Burst: 1e9},
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.gws = append(h.gws, gw)
+	who, err := gw.Launch("benchpolicy")
+	if err != nil {
+		return nil, err
+	}
+	hello := mcp.Hello{Revision: mcp.Rev20251125, Capabilities: jsontext.Value(`{}`), ClientInfo: jsontext.Value(`{"name":"benchpolicy","version":"0"}`)}
+	s, err := gw.Open(ctx, who, hello, quiet{}, gateway.Via{Way: "stdio"})
+	if err != nil {
+		return nil, err
+	}
+	if a := s.Handle(ctx, mcp.Frame{Shape: mcp.Request, ID: "1", Method: "tools/list"}, quiet{}); a.Shape != mcp.Result {
+		return nil, fmt.Errorf("tools/list: %s", a.Bytes())
+	}
+	return s, nil
+}
+
 func (h *house) close(ctx context.Context) {
-	if h.gw != nil {
-		_ = h.gw.Close(ctx)
+	for _, gw := range h.gws {
+		_ = gw.Close(ctx)
 	}
 	_ = os.RemoveAll(h.dir)
 }
@@ -180,11 +202,11 @@ func (quiet) Ask(context.Context, mcp.Frame) (mcp.Frame, error) {
 }
 
 // upstream is a server of many tools, of which one is called.
-type upstream struct{ tools int }
+type upstream struct{ tools, n int }
 
-func (*upstream) Name() string { return "repository" }
-func (*upstream) Place() gateway.Place {
-	return gateway.Place{Origin: origin.Must("https://tools.example.test/mcp")}
+func (u *upstream) Name() string { return fmt.Sprintf("repository-%d", u.n) }
+func (u *upstream) Place() gateway.Place {
+	return gateway.Place{Origin: origin.Must(fmt.Sprintf("https://tools-%d.example.test/mcp", u.n))}
 }
 func (*upstream) Close() error { return nil }
 

@@ -59,7 +59,7 @@ func run(ctx context.Context, out io.Writer, calls int) (ok bool, err error) {
 	houses := []house{
 		{"100 rules, 262 tools", 262, 100},
 		{"10 rules", 262, 10}, {"1,000 rules", 262, 1000}, {"10,000 rules", 262, 10_000},
-		{"10 tools", 10, 100}, {"1,000 tools", 1000, 100}, {"100,000 tools", 100_000, 100},
+		{"10 tools", 10, 100}, {"1,000 tools", 1000, 100}, {"100,000 tools at 11 upstreams", 100_000, 100},
 	}
 	rows := make([]*row, len(houses))
 	for i, h := range houses {
