@@ -220,7 +220,7 @@ func (k *worker) replayed() {
 	k.t.Helper()
 	n := 0
 	for _, e := range k.Entries() {
-		if e.Type != registry.EntryDecision || e.Agent != k.id || e.Fit == "" || n >= 6 { // each costs a process
+		if e.Type != registry.EntryDecision || e.Agent != k.id || e.Kind == "" || n >= 6 { // each costs a process
 			continue
 		}
 		out, errs, code := k.Run("replay", "--data", k.Data, "--json", e.Call)
