@@ -107,6 +107,7 @@ type Limits struct {
 // Own is what no agent may name (RULES.md 13).
 type Own struct {
 	Data      string   // data folder
+	Files     []string // that decide what agents may do, wherever they lie: configuration, rules, effects, intents
 	Listeners []string // host:port or URL of each of our listeners
 	Home      string   // the home folder that ~ stands for; empty: os.UserHomeDir
 }

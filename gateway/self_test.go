@@ -197,3 +197,32 @@ func FuzzOwnGuard(f *testing.F) {
 		}
 	})
 }
+
+// TestOwnFiles: files that decide what agents may do are ours as the data folder is,
+// wherever they lie and by whatever way they are named.
+func TestOwnFiles(t *testing.T) {
+	dir := t.TempDir()
+	work := filepath.Join(dir, "work")
+	rules := filepath.Join(dir, "conf", "rules.yaml")
+	for _, d := range []string{work, filepath.Dir(rules)} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(rules, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(rules, filepath.Join(work, "another-name.txt")); err != nil {
+		t.Skip("no links here")
+	}
+	g := newGuard(Own{Files: []string{rules}}, work, true)
+	for text, want := range map[string]bool{
+		rules: true, "../conf/rules.yaml": true, "another-name.txt": true, strings.ToUpper(rules[:1]) + rules[1:] + "/../rules.yaml": true,
+		filepath.Join(dir, "conf", "rules.yaml.bak"): false, filepath.Join(dir, "conf", "other.yaml"): false, "rules.yaml": false,
+		"the rules are in rules.yaml of the operator": false,
+	} {
+		if got := g.names([]byte(`{"path":` + q(text) + `}`)); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}

@@ -18,30 +18,44 @@ func newGuard(own Own, root string, local bool) *guard {
 		g.home, _ = os.UserHomeDir()
 	}
 	g.home = slashed(g.home)
-	if own.Data != "" {
-		abs, err := filepath.Abs(own.Data)
-		if err != nil {
-			abs = own.Data
+	var ours []string
+	for _, p := range append([]string{own.Data}, own.Files...) {
+		if p == "" {
+			continue
 		}
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			abs = p
+		}
+		ours = append(ours, abs)
 		g.addFolder(abs)
 		if real, err := filepath.EvalSymlinks(abs); err == nil {
 			g.addFolder(real)
 		}
-		if local {
-			g.stat = func(p string) (bool, bool) {
-				a, err := os.Stat(p)
-				if err != nil {
-					return false, false
-				}
-				b, err := os.Stat(abs)
-				return err == nil && os.SameFile(a, b), true
-			}
-		}
+	}
+	if local && len(ours) > 0 {
+		g.stat = func(p string) (bool, bool) { return sameAsAny(p, ours) }
 	}
 	g.addListeners(own.Listeners)
 	return g
 }
 
+// sameAsAny tells whether a path leads to one of ours; ok is false where it leads
+// nowhere.
+func sameAsAny(p string, ours []string) (same, ok bool) {
+	a, err := os.Stat(p)
+	if err != nil {
+		return false, false
+	}
+	for _, o := range ours {
+		if b, err := os.Stat(o); err == nil && os.SameFile(a, b) {
+			return true, true
+		}
+	}
+	return false, true
+}
+
+// addFolder adds a folder, or a file, of ours.
 func (g *guard) addFolder(p string) {
 	p = path.Clean(slashed(p))
 	if p == "/" || p == "." {

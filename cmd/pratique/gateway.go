@@ -120,7 +120,7 @@ func (c *call) assemble(n *node.Node, cfg node.Config, u node.UpstreamConf, o as
 		Inspector: o.inspect, Keys: n.Keys().Ring(), Issuer: n.URL(), Profile: o.profile, Observer: observer,
 		Withdrawn: surface.NewWithdrawn(a.snapshot, a.base, a.seen), Holds: a.held, Conduct: a.seen.Place(a.at), Tallies: a.count, Files: filesOf(u),
 		Limits: gateway.Limits{Grace: cfg.Gateway.Grace, Inspect: o.inspect.patience(cfg.Inspector)},
-		Own:    gateway.Own{Data: absolute(cfg.Data), Listeners: append(n.Listeners(), n.URL())},
+		Own:    gateway.Own{Data: absolute(cfg.Data), Files: c.ownFiles(cfg, u), Listeners: append(n.Listeners(), n.URL())},
 		Log:    a.log, Now: c.now,
 	})
 	if err != nil {

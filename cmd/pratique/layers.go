@@ -30,6 +30,20 @@ func (a *assembly) readPolicies(u node.UpstreamConf) (policy.Policy, error) {
 	return a.layers().Policy(), nil
 }
 
+// ownFiles are the files that decide what agents may do, or hold a secret of ours,
+// wherever they lie: no agent may name them (RULES.md 13).
+func (c *call) ownFiles(cfg node.Config, u node.UpstreamConf) (files []string) {
+	all := []string{c.str("config"), c.str("intent"), c.str("key"), c.str("key-passphrase-file"), cfg.Passphrase, cfg.Policy, u.Policy, u.HeadersFile,
+		cfg.Effects.File, cfg.Inspector.Model.KeyFile}
+	all = append(append(all, cfg.Effects.Keys...), cfg.Effects.Catalogues...)
+	for _, f := range all {
+		if f != "" && f != "-" {
+			files = append(files, absolute(f))
+		}
+	}
+	return files
+}
+
 // layers are the last good rules of all files. No file: the profiles.
 func (a *assembly) layers() (l policy.Layers) {
 	if a.src != nil {
