@@ -56,7 +56,8 @@ func TestLimitMergesNameNoBranch(t *testing.T) {
 }
 
 // TestLimitEditableIntents: the file of `guard --intent` is sealed as it stands when a
-// launch begins. What it says later is the next launch's, and not this one's.
+// launch begins. No argument may name it; what it says later, whoever wrote that, is the
+// next launch's, and not this one's.
 func TestLimitEditableIntents(t *testing.T) {
 	t.Parallel()
 	tools, answers := forge()
@@ -69,7 +70,8 @@ func TestLimitEditableIntents(t *testing.T) {
 		return a
 	}
 	a := launch()
-	s.file("intent.yaml", "task: write\nexpires: 1h\ntools: [read_file, delete_branch]\n") // as a server of files would
+	s.refused(a, "read_file", `{"path":"`+file+`"}`)
+	s.file("intent.yaml", "task: write\nexpires: 1h\ntools: [read_file, delete_branch]\n") // as a server could
 	s.refused(a, "delete_branch", `{"branch":"bot/x"}`, "outside_intent", "not_shown")
 	a.Close()
 	b := launch()

@@ -164,24 +164,26 @@ func TestLimitForgottenCounts(t *testing.T) {
 	t.Log("KNOWN_LIMITATION forgotten counts: a third mail of the day was sent after the file of counts was deleted")
 }
 
-// TestLimitEditableRules: a rule file is obeyed as it stands, whoever wrote it, so an
-// agent that can write it widens what it may do. What is sealed does not move with it.
+// TestLimitEditableRules: no argument may name the rule file. It is obeyed as it stands,
+// though, whoever wrote it, so an agent whose tools write there without a name for it
+// widens what it may do. What is sealed does not move with it.
 func TestLimitEditableRules(t *testing.T) {
 	t.Parallel()
-	narrow := "rules:\n  - name: notes\n    allow: [write_file]\n"
-	s := open(t, stage.Options{Profile: "personal", Rules: narrow}, nil, mcptest.Tool("write_file", "Writes a file."), mcptest.Tool("deploy", "Deploys the project."))
+	narrow := "rules:\n  - name: notes\n    allow: [write_file, unpack]\n"
+	s := open(t, stage.Options{Profile: "personal", Rules: narrow}, nil, mcptest.Tool("write_file", "Writes a file."), mcptest.Tool("unpack", "Unpacks an archive into a folder."), mcptest.Tool("deploy", "Deploys the project."))
 	a := s.agent()
 	b := s.sealed("worker", "task: keep notes\nexpires: 1h\ntools: [write_file]\n")
 	s.refused(a, "deploy", `{}`, "no_rule", "not_shown")
-	s.runs(a, "write_file", `{"path":"`+s.h.RulesFile()+`","content":"to be widened"}`)
+	s.refused(a, "write_file", `{"path":"`+s.h.RulesFile()+`","content":"rules: []"}`)
+	s.runs(a, "unpack", `{"archive":"work.tgz","path":"`+s.h.Dir+`"}`)
 	s.h.WriteRules(everything) // as the server would have
-	for end := time.Now().Add(30 * time.Second); len(a.Tools()) != 2; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); len(a.Tools()) != 3; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the file is not read again: " + moved)
 		}
 	}
 	s.runs(a, "deploy", `{}`)
-	t.Log("KNOWN_LIMITATION editable rules: an allowed write named the rule file, and what it says since is obeyed")
+	t.Log("KNOWN_LIMITATION editable rules: an archive was unpacked over the rule file, and what that says since is obeyed")
 	s.refused(a, "write_file", `{"path":"`+filepath.Join(s.h.Data, "operator.jwk")+`"}`)
 	s.refused(b, "deploy", `{}`, "outside_intent", "not_shown")
 	s.runs(b, "write_file", `{"path":"notes.md","content":"kept"}`)
