@@ -2,6 +2,7 @@ package shape
 
 import (
 	"math/big"
+	"math/bits"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -20,7 +21,8 @@ type plain struct {
 	choices map[string]bool // other scalars, as they are written
 
 	members            map[string]member
-	required           int // members that must be there
+	table              []slot // of them, where they are few; len is a power of two
+	required           int    // members that must be there
 	additional         *plain
 	closed             bool // none but members
 	fewest, most       int  // members
@@ -39,6 +41,53 @@ type plain struct {
 type member struct {
 	p    *plain // nil: anything that additional lets pass
 	need bool
+}
+
+// A slot is a place for one member in a table of our own, which is faster than a map.
+type slot struct {
+	name string
+	at   member
+	used bool
+}
+
+// mostSlots is up to how many members have a table: names that meet in it are searched
+// one by one.
+const mostSlots = 64
+
+// tabled makes the table.
+func (p *plain) tabled() {
+	if len(p.members) == 0 || len(p.members) > mostSlots {
+		return
+	}
+	p.table = make([]slot, 1<<bits.Len(uint(2*len(p.members))))
+	for name, m := range p.members {
+		i := slotOf(name, len(p.table))
+		for p.table[i].used {
+			i = (i + 1) & (len(p.table) - 1)
+		}
+		p.table[i] = slot{name, m, true}
+	}
+}
+
+func slotOf[T string | []byte](name T, size int) int {
+	n := len(name)
+	if n == 0 {
+		return 0
+	}
+	return (n*31 + int(name[0])*131 + int(name[n-1])*17 + int(name[n/2])*7) & (size - 1)
+}
+
+// memberNamed is what is said of a member; the zero member: nothing.
+func memberNamed[T string | []byte](p *plain, name T) member {
+	if p.table == nil {
+		return p.members[string(name)]
+	}
+	for i := slotOf(name, len(p.table)); p.table[i].used; i = (i + 1) & (len(p.table) - 1) {
+		if p.table[i].name == string(name) {
+			return p.table[i].at
+		}
+	}
+	return member{}
 }
 
 // kinds are the types that a schema names, a bit each.
@@ -228,6 +277,7 @@ func (m plans) object(p *plain, s *jsonschema.Schema) {
 	default:
 		p.closed = m.closed && s.Properties != nil
 	}
+	p.tabled()
 	p.opaqueObject = len(p.members) == 0 && !p.closed && p.additional == nil && p.fewest == 0 && p.most == unbounded
 }
 

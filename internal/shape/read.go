@@ -130,9 +130,9 @@ func (p *plain) self(r *reading, n uint32) bool {
 func (p *plain) member(d *flat.Doc, n uint32) member {
 	x := &d.Nodes[n]
 	if x.NameEsc {
-		return p.members[d.Texts[x.Name]]
+		return memberNamed(p, d.Texts[x.Name])
 	}
-	return p.members[string(d.Raw[x.Name:x.NameEnd])]
+	return memberNamed(p, d.Raw[x.Name:x.NameEnd])
 }
 
 func (p *plain) object(r *reading, n uint32) bool {

@@ -31,11 +31,15 @@ func (v Value) Inner() (Value, bool) {
 	}
 }
 
+// mayOpen are the bytes that a string with a document in it may begin with, as it is
+// written: brackets, white space, what is escaped, and the mark.
+var mayOpen = [256]bool{'{': true, '[': true, ' ': true, '\t': true, '\r': true, '\n': true, '\\': true, 0xef: true}
+
 // open reads the document in a string for the first time.
 func (v Value) open() (Value, bool) {
 	x := &v.t.doc.Nodes[v.n]
 	x.Extra = none
-	if x.End-x.At < 4 {
+	if x.End-x.At < 4 || !mayOpen[v.t.doc.Raw[x.At+1]] {
 		return Value{}, false
 	}
 	text := trim(v.Text())
