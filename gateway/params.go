@@ -290,6 +290,9 @@ func text(v jsontext.Value, name string) (string, error) {
 	if v.Kind() != '"' {
 		return "", fmt.Errorf("%w: %s", ErrMember, name)
 	}
+	if len(v) > 1 && bytes.IndexByte(v, '\\') < 0 {
+		return string(v[1 : len(v)-1]), nil
+	}
 	b, err := jsontext.AppendUnquote(nil, v)
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", ErrMember, name)

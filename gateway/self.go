@@ -131,7 +131,7 @@ type lookout struct {
 func (w *lookout) inside(i int) (end int, found bool) {
 	pair := pairing{g: w.s.g}
 	end = marks.Parts(w.b, i, func(name []byte, at int) int {
-		if name != nil {
+		if name != nil && classes(name)&(slash|colon|percent) != 0 { // what is escaped has a backslash
 			n := w.string(cap(w.b)-cap(name), name) // where the name is in b
 			if classes(n)&(slash|colon|percent) != 0 && w.s.text(n, w.layer) {
 				found = true
@@ -216,7 +216,7 @@ var classOf = func() (t [256]uint8) {
 }()
 
 // classes is what is in a text.
-func classes(v string) (c uint8) {
+func classes[T string | []byte](v T) (c uint8) {
 	for i := range len(v) {
 		c |= classOf[v[i]]
 	}
