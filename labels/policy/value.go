@@ -104,14 +104,15 @@ func (o *object) Contains(key ref.Val) ref.Val { return among(key, o, false).val
 // Size implements traits.Sizer.
 func (o *object) Size() ref.Val { return types.Int(o.v.Len()) }
 
-// Fold implements traits.Foldable.
+var errNoList = types.NewErr("it is an object, not a list")
+
+// Fold implements traits.Foldable. all, exists and their like would look at the names
+// of an object where a rule means the elements of a list: {} would pass for none, and
+// {"a@corp.example": "b@other.example"} for the other. So there is one element, which is an error;
+// of an empty one there is none, as of an empty list.
 func (o *object) Fold(f traits.Folder) {
-	for v := o.v.First(); v.Kind() != 0; v = v.Next() {
-		o.s.spend(1)
-		if !f.FoldEntry(types.String(v.Name()), o.s.value(v)) {
-			return
-		}
-	}
+	o.s.spend(1)
+	f.FoldEntry(errNoList, errNoList)
 }
 
 // Iterator implements traits.Iterable, over the names.
