@@ -1,6 +1,9 @@
 package content
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestNPM(t *testing.T) {
 	check1(t, judged(), []one{
@@ -125,6 +128,8 @@ func TestOtherManifests(t *testing.T) {
 		{"cargo path", "a/Cargo.toml", "[dependencies]\nb = { path = \"../b\" }\n", ""},
 		{"cargo build script", "Cargo.toml", "[package]\nname = \"a\"\nbuild = true\n", "script 3"},
 		{"build.rs", "build.rs", "fn main() {}\n", "script"},
+		{"more keys than anybody has", "Cargo.toml", "[dependencies]\n" + strings.Repeat("a = \"1\"\n", mostKeys+1), "unread"},
+		{"more tables than anybody has", "pyproject.toml", strings.Repeat("[a]\n", mostKeys+1), "unread"},
 		{"gems", "Gemfile", "source 'https://rubygems.org'\ngem 'rails', '~> 8'\ngem \"rake\", require: false\ngroup :test do\n  gem 'evil'\nend\n", "dependency 5"},
 		{"gem from git", "Gemfile", "gem 'rails', git: 'https://evil.example/r.git'\n", "dependency 1"},
 		{"gem by hash rocket", "Gemfile", "gem 'rails', :git => 'https://evil.example/r.git'\n", "dependency 1"},

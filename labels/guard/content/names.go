@@ -27,6 +27,7 @@ const (
 	actionName
 	mapName // an object by paths
 	placeName
+	dirName // a folder that a path is in
 )
 
 // roles by the folded name of the member.
@@ -45,6 +46,7 @@ var roles = roleTable(map[role]string{
 	modeName:     "mode filemode permissions permission chmod perms umode",
 	actionName:   "action operation op command",
 	mapName:      "files tree filemap",
+	dirName:      "dir directory folder folderpath dirpath directorypath basepath basedir parentpath parentdir parentfolder parent prefix root rootdir repodir workingdir workingdirectory cwd subfolder subdir",
 	placeName:    "line startline position side linenumber newline oldline pullnumber pullrequestnumber issuenumber mergerequestiid issueiid discussionid positiontype subjecttype commitid inreplyto",
 })
 

@@ -21,6 +21,10 @@ func (c *check) readTOML() {
 		c.tomlPart()
 		return
 	}
+	if !fewKeys(c.text) {
+		c.all(Unread, whyLong)
+		return
+	}
 	var root table
 	if toml.Unmarshal([]byte(c.text), &root) != nil {
 		c.all(Unread, whyUnread)
@@ -49,6 +53,29 @@ func sorted(t table) iter.Seq2[string, any] {
 			}
 		}
 	}
+}
+
+// mostKeys is how many names one table, and the whole file, may have: each is compared
+// with all others of its table when the file is read.
+const mostKeys = 4000
+
+// fewKeys tells whether a file has no more names than people and programs write.
+func fewKeys(s string) bool {
+	keys, tables, few := 0, 0, true
+	eachLine(s, func(l textLine) {
+		switch {
+		case l.text == "" || l.text[0] == '#' || l.text[0] == '{' || l.text[0] == ']':
+		case strings.HasPrefix(l.text, "[["):
+			keys = 0
+		case l.text[0] == '[':
+			keys = 0
+			tables++
+		case strings.Contains(l.text, "="):
+			keys++
+		}
+		few = few && keys <= mostKeys && tables <= mostKeys && (l.to-l.from < mostKeys || strings.Count(s[l.from:l.to], "=") < 1000)
+	})
+	return few
 }
 
 // tableOf is the table below some names; nil where there is none.

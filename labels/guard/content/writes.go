@@ -30,20 +30,6 @@ type gather struct {
 // least is the shortest text that can hold a credential.
 const least = 16
 
-// A scope is what the members of one object say together.
-type scope struct {
-	j        *Judge
-	paths    []args.Value // of different kinds
-	from     bool         // it says where from
-	new      bool         // a text or a part of one
-	place    bool         // it is about a place in a file, or a discussion
-	encoding string
-	exec     args.Value
-	mode     args.Value
-	action   string
-	paired   args.Value // an array of texts, each with a path of its own
-}
-
 func (g *gather) object(v args.Value, up *scope) {
 	s := g.scope(v, up)
 	g.bits(v, s, up)
@@ -51,101 +37,6 @@ func (g *gather) object(v args.Value, up *scope) {
 	for x := v.First(); x.Kind() != 0; x = x.Next() {
 		g.member(x, roleOf(x.Name()), s)
 	}
-}
-
-// scope reads what an object says of itself; where it names no path, the one around
-// holds.
-func (g *gather) scope(v args.Value, up *scope) *scope {
-	s := &scope{j: g.j}
-	for x := v.First(); x.Kind() != 0; x = x.Next() {
-		s.member(x, roleOf(x.Name()))
-	}
-	if len(s.paths) == 0 && s.new && !s.place {
-		s.below(v, 2)
-	}
-	if len(s.paths) == 0 && up != nil {
-		s.paths = up.paths
-		if s.encoding == "" {
-			s.encoding = up.encoding
-		}
-	}
-	return s
-}
-
-func (s *scope) member(x args.Value, r role) {
-	t := x.Text()
-	yes := x.Kind() == 't' || t == "true" || t == "1"
-	switch r {
-	case pathName:
-		s.path(x)
-		for e := x.First(); x.Kind() == '[' && e.Kind() != 0; e = e.Next() {
-			s.path(e)
-		}
-	case weakName, other:
-		if fileName(t) && s.j.kindOf(fold(t)) != plain {
-			s.path(x)
-		}
-	case fromName:
-		s.from = s.from || t != ""
-	case textName, partName, patchName:
-		s.new = true
-	case placeName:
-		s.place = true
-	case encodingName:
-		if !strings.Contains(strings.ToLower(x.Name()), "format") || strings.Contains(t, "64") {
-			s.encoding = t
-		}
-	case base64Name:
-		if yes {
-			s.encoding = "base64"
-		}
-		s.new = s.new || len(t) >= least
-	case execName:
-		if yes {
-			s.exec = x
-		}
-	case modeName:
-		s.mode = x
-	case actionName:
-		s.action = t
-	}
-}
-
-// fileName tells whether a text could be the name of a file, and nothing else.
-func fileName(t string) bool {
-	return t != "" && len(t) < 1024 && !strings.ContainsAny(t, "\n{}()\"")
-}
-
-// below looks for the path of a text in the objects beside it.
-func (s *scope) below(v args.Value, depth int) {
-	for x := v.First(); x.Kind() != 0; x = x.Next() {
-		if x.Kind() != '{' {
-			continue
-		}
-		for y := x.First(); y.Kind() != 0; y = y.Next() {
-			if roleOf(y.Name()) == pathName {
-				s.path(y)
-			}
-		}
-		if depth > 1 {
-			s.below(x, depth-1)
-		}
-	}
-}
-
-// path records a path if no other has the same readers.
-func (s *scope) path(x args.Value) {
-	t := x.Text()
-	if t == "" || len(t) >= 4096 || strings.Contains(t, "\n") {
-		return
-	}
-	k := s.j.kindOf(fold(t))
-	for _, p := range s.paths {
-		if s.j.kindOf(fold(p.Text())) == k {
-			return
-		}
-	}
-	s.paths = append(s.paths, x)
 }
 
 // bits records modes, links and moves.
@@ -171,10 +62,10 @@ func (g *gather) bits(v args.Value, s, up *scope) {
 		}
 		g.out = append(g.out, w)
 	}
-	for _, p := range s.paths {
-		w.Path = p.Text()
+	for _, p := range s.places() {
+		w.Path = p.path
 		if at.Kind() == 0 {
-			w.value = p
+			w.value = p.value
 		}
 		g.out = append(g.out, w)
 	}
@@ -200,6 +91,9 @@ func (g *gather) member(x args.Value, r role, s *scope) {
 	case '"':
 		g.text(x, r, s)
 	case '{':
+		if r == textName && len(s.paths) > 0 { // a server writes it as JSON
+			g.put(Write{Content: string(x.Raw()), value: x}, s)
+		}
 		if r == mapName || len(s.paths) == 0 && g.byPath(x) {
 			g.files(x, s)
 			return
@@ -212,6 +106,10 @@ func (g *gather) member(x args.Value, r role, s *scope) {
 		if (r == textName || r == partName) && lines(x) {
 			g.put(Write{Content: joined(x), Part: r == partName, value: x}, s)
 			return
+		}
+		if r == textName && len(s.paths) > 0 && x.First().Kind() != '"' {
+			g.put(Write{Content: string(x.Raw()), value: x}, s)
+			r = other
 		}
 		if r == mapName {
 			r = other // the objects of a list say their paths themselves
@@ -264,8 +162,8 @@ func (g *gather) put(w Write, s *scope) {
 		g.out = append(g.out, w)
 		return
 	}
-	for _, p := range s.paths {
-		w.Path = p.Text()
+	for _, p := range s.places() {
+		w.Path = p.path
 		g.out = append(g.out, w)
 	}
 }

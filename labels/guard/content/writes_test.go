@@ -99,6 +99,10 @@ func TestShapes(t *testing.T) {
 		{"submodule", `{"tree":[{"path":"x","mode":"160000","sha":"a"}]}`, "executable /tree/0/mode"},
 
 		{"unknown name of a path", `{"where":"package.json","content":E}`, "dependency /content"},
+		{"folder beside", `{"dir":".github/workflows","filename":"a.yml","content":"on: push\njobs:\n  a:\n    steps:\n      - run: env\n"}`, "ci /content"},
+		{"folder around", `{"folder":".git","files":[{"name":"x","path":"hooks/pre-commit","content":"make\n"}]}`, "settings /files/0/content"},
+		{"content that is no text", `{"path":"package.json","content":{"dependencies":{"evil":"1"}}}`, "dependency /content"},
+		{"content that is a list", `{"path":".gitlab-ci.yml","content":[{"a":{"script":["env"]}}]}`, "ci /content"},
 		{"words of a command", `{"args":["write","package.json",E]}`, "dependency /args/2"},
 
 		{"good", `{"path":"package.json","content":G}`, ""},
