@@ -216,7 +216,7 @@ func begins(t string, i int) bool {
 	}
 	for _, n := range groups[byPair[uint16(t[i])<<8|uint16(t[i+1])]] {
 		if n < 0 {
-			if begin := beginnings[-1-n]; strings.HasPrefix(t[i:], begin) && (begin != "eyJ" || webToken(t, i) > 0) {
+			if begin := beginnings[-1-n]; strings.HasPrefix(t[i:], begin) && (begin != "eyJ" || (i == 0 || !url64[t[i-1]]) && webToken(t, i) > 0) {
 				return true
 			}
 			continue

@@ -146,4 +146,3 @@ func (s *scope) path(x args.Value) {
 	}
 	s.paths = append(s.paths, x)
 }
-
