@@ -52,7 +52,7 @@ func (j *Judge) places(t string, r role) bool {
 	case pathName:
 		return len(t) < 4096 && j.kindOf(fold(t)) != plain
 	case dirName:
-		return fileName(t) && (strings.Contains(t, ".") || len(j.like) > 0)
+		return fileName(t)
 	case weakName, other:
 		return fileName(t) && j.kindOf(fold(t)) != plain
 	case patchName:

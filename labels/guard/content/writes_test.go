@@ -100,6 +100,7 @@ func TestShapes(t *testing.T) {
 
 		{"unknown name of a path", `{"where":"package.json","content":E}`, "dependency /content"},
 		{"folder beside", `{"dir":".github/workflows","filename":"a.yml","content":"on: push\njobs:\n  a:\n    steps:\n      - run: env\n"}`, "ci /content"},
+		{"folder of requirements beside", `{"directory":"requirements","file":"base.txt","content":"evil\n"}`, "dependency /content"},
 		{"folder around", `{"folder":".git","files":[{"name":"x","path":"hooks/pre-commit","content":"make\n"}]}`, "settings /files/0/content"},
 		{"content that is no text", `{"path":"package.json","content":{"dependencies":{"evil":"1"}}}`, "dependency /content"},
 		{"content that is a list", `{"path":".gitlab-ci.yml","content":[{"a":{"script":["env"]}}]}`, "ci /content"},
