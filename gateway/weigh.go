@@ -29,6 +29,7 @@ func (s *Session) weigh(ctx context.Context, c *call, f *policy.Facts) policy.De
 	for _, place := range need.New {
 		values[place] = nil // new, where it is not all seen
 		if all, ok := guards.Places(f.Tree, place); ok {
+			values[place] = make([]string, 0, len(all))
 			for _, v := range all {
 				values[place] = append(values[place], string(v.Raw()))
 			}

@@ -43,8 +43,9 @@ const (
 	talliesFolder = "tallies"
 )
 
-// policyEvery is how often the policy file is looked at for changes.
-const policyEvery = time.Second
+// policyEvery is how often policy files are looked at for changes, which are taken over
+// at the second look.
+const policyEvery = 400 * time.Millisecond
 
 // An assembly is a gateway with all that it stands on.
 type assembly struct {

@@ -98,7 +98,7 @@ func (a *assembly) reloadPolicies() (err error) {
 	moved := false
 	for _, src := range []*policy.Source{a.src, a.ofOrigin} {
 		if src != nil {
-			changed, e := src.Reload()
+			changed, e := src.Renew()
 			moved, err = moved || changed, errors.Join(err, e)
 		}
 	}

@@ -13,7 +13,7 @@ func TestPlacesOfArguments(t *testing.T) {
 		want              []string
 	}{
 		{"a member", `{"to":"a","cc":"b"}`, "to", []string{`"a"`}},
-		{"any depth and arrays", `{"mail":{"to":["a",{"x":1},"b"]},"to":2}`, "to", []string{`"a"`, `1`, `"b"`, `2`}},
+		{"any depth and arrays", `{"mail":{"to":["a",["b"]]},"to":2}`, "to", []string{`"a"`, `"b"`, `2`}},
 		{"a spelling that looks alike", `{"To":"a","tо":"b"}`, "to", []string{`"a"`, `"b"`}},
 		{"JSON in a string", `{"o":"{\"to\":\"a\"}"}`, "to", []string{`"a"`}},
 		{"a pointer", `{"to":"x","mail":{"to":"a"}}`, "/mail/to", []string{`"a"`}},
@@ -32,5 +32,12 @@ func TestPlacesOfArguments(t *testing.T) {
 		if !ok || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q %v, want %q", c.name, got, ok, c.want)
 		}
+	}
+	tree, err := args.Parse([]byte(`{"to":["a",{"eve@x.example":"a"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := Places(tree, "to"); ok {
+		t.Error("the names of an object do not count")
 	}
 }

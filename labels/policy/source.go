@@ -17,6 +17,7 @@ type Source struct {
 	path string
 	mu   sync.Mutex // one reload at a time
 	raw  [sha256.Size]byte
+	next [sha256.Size]byte // of what was found last and is not taken over
 	now  atomic.Pointer[loaded]
 }
 
@@ -45,7 +46,14 @@ func (s *Source) Policy() Policy { return s.now.Load().policy }
 
 // Reload reads the file again. On an error the last good rules stay, and the
 // error says why. changed tells whether other rules hold than before.
-func (s *Source) Reload() (changed bool, err error) {
+func (s *Source) Reload() (changed bool, err error) { return s.reload(false) }
+
+// Renew is Reload for whoever looks again and again: what has changed is taken over
+// once it was found alike two times, since somebody may still be writing it, and the
+// first half of a file can permit what its second half forbids.
+func (s *Source) Renew() (changed bool, err error) { return s.reload(true) }
+
+func (s *Source) reload(settled bool) (changed bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text, err := readBounded(s.path)
@@ -54,6 +62,10 @@ func (s *Source) Reload() (changed bool, err error) {
 	}
 	was, sum := s.now.Load(), sha256.Sum256(text)
 	if was != nil && sum == s.raw {
+		return false, nil
+	}
+	if settled && sum != s.next {
+		s.next = sum
 		return false, nil
 	}
 	rules, err := Load(text) // the bytes that were read, never the file again

@@ -78,9 +78,20 @@ type Subject struct {
 	Item  string // origin, method and name in one; any text
 }
 
-// Values are those of a call by place, as policy.Needs names it. A place without any
-// is new.
+// Values are those of a call by place, as policy.Needs names it. nil is a place that
+// could not be seen, which is new. An empty list is one that is absent: it is new where
+// all places are, and else says nothing, as a mail without cc.
 type Values map[string][]string
+
+// absent tells whether no place has a value.
+func (v Values) absent() bool {
+	for _, list := range v {
+		if len(list) > 0 {
+			return false
+		}
+	}
+	return true
+}
 
 // Decide shows the counts of a call to decide, under the lock of the agent's file, and
 // counts the call where it returns true. What cannot be read is shown as the zero
@@ -104,6 +115,9 @@ func (s *Store) Decide(ctx context.Context, sub Subject, values Values, decide f
 	counts := policy.Counts{Known: true, Run: t.runCount(sub.Run), Minute: t.since(minute, 1), Hour: t.since(minute, 60), Day: t.since(minute, kept-1)}
 	sums := map[string][]string{}
 	for place, list := range values {
+		if list != nil && len(list) == 0 && !values.absent() {
+			continue
+		}
 		sums[place] = digests(key, place, list)
 		if !t.knows(place, sums[place], len(list)) {
 			counts.New = append(counts.New, place)

@@ -112,13 +112,18 @@ func TestKnownValues(t *testing.T) {
 		"another value":      {"to": {"b@example.test"}},
 		"one of two is new":  {"to": {"a@example.test", "c@example.test"}},
 		"another place":      {"cc": {"a@example.test"}},
-		"absent":             {"to": nil},
+		"not seen":           {"to": nil},
+		"one is not seen":    {"to": {"a@example.test"}, "cc": nil},
+		"all are absent":     {"to": {}, "cc": {}},
 		"another spelling":   {"to": {"A@example.test"}},
 		"more than are kept": {"to": make([]string, MaxValues+1)},
 	} {
 		if got, err := look(s, alice, v); err != nil || len(got.New) == 0 {
 			t.Errorf("%s: known (%v)", name, err)
 		}
+	}
+	if got, err := look(s, alice, Values{"to": {"a@example.test"}, "cc": {}}); err != nil || len(got.New) != 0 {
+		t.Errorf("a known value beside an absent place: %+v (%v)", got, err)
 	}
 	for _, v := range []Values{{"to": {"b@example.test"}}, {"to": {"a@example.test"}}} { // what was refused was not learnt
 		if got, _ := look(s, alice, v); (len(got.New) == 0) != (v["to"][0] == "a@example.test") {
