@@ -3,12 +3,6 @@
 // memory is taken for a single value.
 package flat
 
-import (
-	"encoding/binary"
-	"math/bits"
-	"unicode/utf8"
-)
-
 // Bounds of one reading. What is beyond them is refused, not read in part.
 const (
 	maxSize  = 1 << 28
@@ -21,6 +15,7 @@ type Node struct {
 	Kind    byte   // '{', '[', '"', '0', 't', 'f' or 'n'
 	NameEsc bool   // the name is Texts[Name]
 	TextEsc bool   // the string has to be decoded
+	Marks   uint8  // MarkName, MarkText: in name or string is one of / \ ~ : % or something outside of ASCII
 	Name    uint32 // where the name begins, behind its quote
 	NameEnd uint32
 	At, End uint32 // of the value, quotes and brackets included
@@ -30,6 +25,12 @@ type Node struct {
 	Text    uint32 // of a string: 1 + index into Texts, once it is decoded
 	Extra   uint32 // of whoever holds the document; 0 at first
 }
+
+// What is marked of a node.
+const (
+	MarkName = 1 << iota
+	MarkText
+)
 
 // A Doc is one text that was read. The zero value reads nothing yet.
 type Doc struct {
@@ -181,7 +182,7 @@ func (s *scan) part(object bool, c byte) bool {
 		return false
 	}
 	from := s.i + 1
-	esc, ok := s.text()
+	esc, mark, ok := s.text()
 	if !ok {
 		return false
 	}
@@ -194,6 +195,9 @@ func (s *scan) part(object bool, c byte) bool {
 	n := len(s.nodes)
 	if !s.value(uint32(from), uint32(to)) {
 		return false
+	}
+	if mark {
+		s.nodes[n].Marks |= MarkName
 	}
 	if esc {
 		x := &s.nodes[n]
@@ -235,7 +239,10 @@ func (s *scan) value(name, nameEnd uint32) bool {
 		s.at = n
 		return s.deep <= MaxDepth
 	case '"':
-		x.TextEsc, ok = s.text()
+		var mark bool
+		if x.TextEsc, mark, ok = s.text(); mark {
+			x.Marks |= MarkText
+		}
 	case 't':
 		ok = s.word("true")
 	case 'f':
@@ -289,105 +296,4 @@ func (s *scan) number() bool {
 		return s.digits()
 	}
 	return true
-}
-
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// special has the high bit of each byte of w set, from the lowest on up to the first
-// that is right, that ends the plain part of a string: a quote, a backslash, a
-// control character or the beginning of something outside of ASCII.
-func special(w uint64) uint64 {
-	quote, slash := w^(ones*'"'), w^(ones*'\\')
-	return (w | (w-ones*0x20)&^w | (quote-ones)&^quote | (slash-ones)&^slash) & highs
-}
-
-// text reads a string; esc tells whether something in it is escaped.
-func (s *scan) text() (esc, ok bool) {
-	b, i := s.b, s.i+1
-	for i < len(b) {
-		if i+8 <= len(b) {
-			m := special(binary.LittleEndian.Uint64(b[i:]))
-			if m == 0 {
-				i += 8
-				continue
-			}
-			i += bits.TrailingZeros64(m) / 8
-		}
-		switch c := b[i]; {
-		case c == '"':
-			s.i = i + 1
-			return esc, true
-		case c == '\\':
-			esc = true
-			n := s.escape(b[i:])
-			if n == 0 {
-				return esc, false
-			}
-			i += n
-		case c < ' ':
-			return esc, false
-		case c < utf8.RuneSelf:
-			i++
-		default:
-			r, n := utf8.DecodeRune(b[i:])
-			if r == utf8.RuneError && n == 1 {
-				return esc, false
-			}
-			i += n
-		}
-	}
-	return esc, false
-}
-
-// escape is how long what is escaped at the beginning of b is; 0: it is none. Half a
-// surrogate pair is none, but where a lenient server would take it.
-func (s *scan) escape(b []byte) int {
-	if len(b) < 2 {
-		return 0
-	}
-	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-	default:
-		return 0
-	}
-	r, ok := hex4(b[2:])
-	switch {
-	case !ok:
-		return 0
-	case r < 0xd800 || r > 0xdfff:
-		return 6
-	case r < 0xdc00 && len(b) >= 12 && b[6] == '\\' && b[7] == 'u':
-		if low, ok := hex4(b[8:]); ok && low >= 0xdc00 && low <= 0xdfff {
-			return 12
-		}
-	}
-	if s.t.loose {
-		return 6
-	}
-	return 0
-}
-
-func hex4(b []byte) (r rune, ok bool) {
-	if len(b) < 4 {
-		return 0, false
-	}
-	for _, c := range b[:4] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
 }

@@ -48,6 +48,27 @@ func many(n int) string {
 	return strings.Join(all, ",")
 }
 
+// Marks are told of names and strings, wherever in them they stand, and of nothing
+// beside them.
+func TestMarks(t *testing.T) {
+	for _, pad := range []int{0, 1, 3, 7, 8, 9, 15, 16, 40} {
+		for _, c := range []string{"/", "~", ":", "%", `\\`, `\n`, "é", "😀", "a", "-", ".", "@", "{", "}", "$", "&", "}", "\x7f"} {
+			text := strings.Repeat("a", pad) + c
+			for _, behind := range []string{"", "b", strings.Repeat("b", 20)} {
+				raw := fmt.Sprintf(`{"%s":"x","n":"%s","o":1}`, text+behind, text+behind)
+				var d flat.Doc
+				if !d.Read([]byte(raw), raw, flat.MaxNodes, false) {
+					t.Fatal(raw)
+				}
+				want := strings.ContainsAny(c, `/~:%\`) || c[0] >= 0x80
+				if got := d.Nodes[1].Marks == flat.MarkName && d.Nodes[2].Marks == flat.MarkText; got != want || !want && d.Nodes[1].Marks|d.Nodes[2].Marks != 0 || d.Nodes[3].Marks != 0 {
+					t.Errorf("%s: %v %v", raw, d.Nodes[1].Marks, d.Nodes[2].Marks)
+				}
+			}
+		}
+	}
+}
+
 // A reading that is used again knows nothing of the one before.
 func TestReadAgain(t *testing.T) {
 	var d flat.Doc

@@ -1,0 +1,122 @@
+package flat
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// special has the high bit of each byte of w set, from the lowest on up to the first
+// that is right, that ends the plain part of a string: a quote, a backslash, a
+// control character or the beginning of something outside of ASCII.
+func special(w uint64) uint64 {
+	quote, slash := w^(ones*'"'), w^(ones*'\\')
+	return (w | (w-ones*0x20)&^w | (quote-ones)&^quote | (slash-ones)&^slash) & highs
+}
+
+// marked has the high bit of some byte of w set if one of its bytes is a mark; the
+// lowest one that has it set is right.
+func marked(w uint64) uint64 {
+	slash, tilde, colon, percent := w^(ones*'/'), w^(ones*'~'), w^(ones*':'), w^(ones*'%')
+	return ((slash-ones)&^slash | (tilde-ones)&^tilde | (colon-ones)&^colon | (percent-ones)&^percent) & highs
+}
+
+// text reads a string; esc tells whether something in it is escaped, mark whether it
+// has a mark.
+func (s *scan) text() (esc, mark, ok bool) {
+	b, i := s.b, s.i+1
+	for i < len(b) {
+		if i+8 <= len(b) {
+			w := binary.LittleEndian.Uint64(b[i:])
+			m, k := special(w), marked(w)
+			if m == 0 {
+				mark = mark || k != 0
+				i += 8
+				continue
+			}
+			n := bits.TrailingZeros64(m)
+			mark = mark || k&(1<<n-1) != 0
+			i += n / 8
+		}
+		switch c := b[i]; {
+		case c == '"':
+			s.i = i + 1
+			return esc, mark, true
+		case c == '\\':
+			esc, mark = true, true
+			n := s.escape(b[i:])
+			if n == 0 {
+				return esc, mark, false
+			}
+			i += n
+		case c < ' ':
+			return esc, mark, false
+		case c < utf8.RuneSelf:
+			mark = mark || c == '/' || c == '~' || c == ':' || c == '%'
+			i++
+		default:
+			mark = true
+			r, n := utf8.DecodeRune(b[i:])
+			if r == utf8.RuneError && n == 1 {
+				return esc, mark, false
+			}
+			i += n
+		}
+	}
+	return esc, mark, false
+}
+
+// escape is how long what is escaped at the beginning of b is; 0: it is none. Half a
+// surrogate pair is none, but where a lenient server would take it.
+func (s *scan) escape(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+	default:
+		return 0
+	}
+	r, ok := hex4(b[2:])
+	switch {
+	case !ok:
+		return 0
+	case r < 0xd800 || r > 0xdfff:
+		return 6
+	case r < 0xdc00 && len(b) >= 12 && b[6] == '\\' && b[7] == 'u':
+		if low, ok := hex4(b[8:]); ok && low >= 0xdc00 && low <= 0xdfff {
+			return 12
+		}
+	}
+	if s.t.loose {
+		return 6
+	}
+	return 0
+}
+
+func hex4(b []byte) (r rune, ok bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	for _, c := range b[:4] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
