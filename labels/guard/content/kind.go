@@ -71,6 +71,7 @@ func fold(p string) string {
 		}
 		p = d
 	}
+	p = strings.Trim(p, "\"'`")
 	p = strings.TrimPrefix(p, "file://")
 	if i := strings.Index(p, "://"); i >= 0 {
 		if p = p[i+3:]; strings.ContainsAny(p, "?#") {

@@ -33,13 +33,13 @@ const (
 // roles by the folded name of the member.
 var roles = roleTable(map[role]string{
 	pathName:     "path filepath file filename filepathname targetfile targetpath targetfilepath destinationpath destpath newpath newfilepath newfilename fileuri relativepath relativeworkspacepath absolutepath fullpath abspath localpath repopath entrypath notebookpath pathname destinationfile outputpath outputfile savepath filelocation documentpath paths filepaths filenames",
-	weakName:     "name key target dest destination to uri url dst location resource slug id objectname blobname",
+	weakName:     "title name key target dest destination to uri url dst location resource slug id objectname blobname",
 	fromName:     "from source src oldpath previouspath sourcepath oldname frompath oldfilepath previousfilename",
 	textName:     "content contents text data filecontent filecontents filetext newcontent newcontents blob code sourcecode newsource payload updatedcontent raw html markdown value streamcontent newfilecontent fulltext document bytes lines contentlines",
 	partName:     "newtext newstr newstring inserttext replacement replace insert append chunk codeedit newvalue inserted addition newlines newcode replacetext replacewith textedit",
 	patchName:    "patch diff unifieddiff patchtext patchcontent diffcontent input changes udiff",
 	oldName:      "oldtext oldstr oldstring oldcontent oldvalue search find original before oldcode searchtext findtext oldlines",
-	proseName:    "message commitmessage description title comment note reason summary authorname authoremail subject reply labels explanation instruction instructions query prompt",
+	proseName:    "message commitmessage description comment note reason summary authorname authoremail subject reply labels explanation instruction instructions query prompt",
 	encodingName: "encoding contentencoding transferencoding charset fileencoding format contentformat",
 	base64Name:   "isbase64 base64 contentbase64 base64content datab64 contentb64 base64data base64encoded",
 	execName:     "executefilemode executable isexecutable executablebit setexecutable exec",

@@ -53,7 +53,7 @@ func (j *Judge) places(t string, r role) bool {
 		return len(t) < 4096 && j.kindOf(fold(t)) != plain
 	case dirName:
 		return fileName(t)
-	case weakName, other:
+	case weakName, other, textName, partName:
 		return fileName(t) && j.kindOf(fold(t)) != plain
 	case patchName:
 		return len(t) > 2

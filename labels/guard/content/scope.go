@@ -11,6 +11,7 @@ type scope struct {
 	j        *Judge
 	paths    []args.Value // of different kinds
 	dirs     []string     // that they may be in
+	names    []args.Value // that are paths only if a folder makes them one
 	from     bool         // it says where from
 	new      bool         // a text or a part of one
 	place    bool         // it is about a place in a file, or a discussion
@@ -27,6 +28,14 @@ func (g *gather) scope(v args.Value, up *scope) *scope {
 	s := &scope{j: g.j}
 	for x := v.First(); x.Kind() != 0; x = x.Next() {
 		s.member(x, roleOf(x.Name()))
+	}
+	for _, n := range s.names {
+		for _, d := range s.dirs {
+			if s.j.kindOf(fold(d+"/"+n.Text())) != plain {
+				s.paths = append(s.paths, n)
+				break
+			}
+		}
 	}
 	if len(s.paths) == 0 && s.new && !s.place {
 		s.below(v, 2)
@@ -53,13 +62,20 @@ func (s *scope) member(x args.Value, r role) {
 			s.path(e)
 		}
 	case weakName, other:
-		if fileName(t) && s.j.kindOf(fold(t)) != plain {
+		switch {
+		case !fileName(t):
+		case s.j.kindOf(fold(t)) != plain:
 			s.path(x)
+		case len(s.names) < mostNames:
+			s.names = append(s.names, x)
 		}
 	case fromName:
 		s.from = s.from || t != ""
 	case textName, partName, patchName:
 		s.new = true
+		if fileName(t) && s.j.kindOf(fold(t)) != plain {
+			s.path(x)
+		}
 	case placeName:
 		s.place = true
 	case dirName:
@@ -86,8 +102,12 @@ func (s *scope) member(x args.Value, r role) {
 	}
 }
 
-// mostDirs is how many folders of one call are put before its paths.
-const mostDirs = 4
+// mostDirs is how many folders of one object are put before its paths, and mostNames
+// before what may be one.
+const (
+	mostDirs  = 4
+	mostNames = 16
+)
 
 // places are all that a path may stand for: itself, and what it is in a folder that is
 // named beside it. Those that nothing reads are left out, but for one.
@@ -112,7 +132,7 @@ type place struct {
 
 // fileName tells whether a text could be the name of a file, and nothing else.
 func fileName(t string) bool {
-	return t != "" && len(t) < 1024 && !strings.ContainsAny(t, "\n{}()\"")
+	return t != "" && len(t) < 1024 && !strings.ContainsAny(strings.Trim(t, "\""), "\n{}()\"")
 }
 
 // below looks for the path of a text in the objects beside it.

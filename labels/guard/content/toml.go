@@ -55,13 +55,14 @@ func sorted(t table) iter.Seq2[string, any] {
 	}
 }
 
-// mostKeys is how many names one table, and the whole file, may have: each is compared
-// with all others of its table when the file is read.
+// mostKeys is how many names one table may have, or so many more as come to the same
+// work: each is compared with all others of its table when the file is read.
 const mostKeys = 4000
 
 // fewKeys tells whether a file has no more names than people and programs write.
 func fewKeys(s string) bool {
-	keys, tables, few := 0, 0, true
+	keys, tables, cost := 0, 0, 0
+	few := true
 	eachLine(s, func(l textLine) {
 		switch {
 		case l.text == "" || l.text[0] == '#' || l.text[0] == '{' || l.text[0] == ']':
@@ -70,10 +71,12 @@ func fewKeys(s string) bool {
 		case l.text[0] == '[':
 			keys = 0
 			tables++
+			cost += tables
 		case strings.Contains(l.text, "="):
 			keys++
+			cost += keys
 		}
-		few = few && keys <= mostKeys && tables <= mostKeys && (l.to-l.from < mostKeys || strings.Count(s[l.from:l.to], "=") < 1000)
+		few = few && cost <= mostKeys*mostKeys/2 && (l.to-l.from < mostKeys || strings.Count(s[l.from:l.to], "=") < 1000)
 	})
 	return few
 }

@@ -11,6 +11,11 @@ import (
 // maxText is the longest text that is judged; a longer one is refused unread.
 const maxText = 16 << 20
 
+// maxManifest is the longest manifest that is read, in bytes; lock files are longer.
+const maxManifest = 512 << 10
+
+var lockKinds = map[kind]bool{npmLock: true, yarnLock: true, pnpmLock: true, pipfileLock: true, tomlLock: true, goSum: true, gemfileLock: true, composerLock: true}
+
 // write judges c.w.
 func (c *check) write() {
 	c.name = fold(c.w.Path)
@@ -33,6 +38,10 @@ func (c *check) write() {
 		return
 	}
 	c.text = text
+	if len(text) > maxManifest && c.kind != plain && c.kind < builds && !lockKinds[c.kind] {
+		c.all(Unread, whyLong)
+		c.kind = plain
+	}
 	if c.w.Patch && c.patch() {
 		return
 	}

@@ -163,6 +163,9 @@ func (g *gather) put(w Write, s *scope) {
 		return
 	}
 	for _, p := range s.places() {
+		if p.value == w.value {
+			continue // the path itself
+		}
 		w.Path = p.path
 		g.out = append(g.out, w)
 	}
