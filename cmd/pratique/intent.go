@@ -239,17 +239,13 @@ func (w *ward) bearer(s *runs.Store, word string) (*bearer, error) {
 // checkedIntent is what an intent would come to.
 type checkedIntent struct {
 	intentView
-	Narrower string   `json:"narrower,omitzero" doc:"with --agent: yes, or why it is not"`
-	Notes    []string `json:"notes,omitzero" doc:"what a person should know before it is sealed"`
+	Narrower string `json:"narrower,omitzero" doc:"with --agent: yes, or why it is not"`
 }
 
 func (o checkedIntent) show(w io.Writer) {
 	o.intentView.show(w)
 	if o.Narrower != "" {
 		pairs(w, "narrower than what is sealed", plain(o.Narrower))
-	}
-	for _, n := range o.Notes {
-		fmt.Fprintln(w, "note:", plain(n))
 	}
 }
 
@@ -279,7 +275,7 @@ func checkIntent(c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := checkedIntent{intentView: viewOf(i), Notes: p.Notes()}
+		out := checkedIntent{intentView: viewOf(i)}
 		if b.bound == nil {
 			out.Digest = credentials.Digest{} // which names the agent too
 			return out, nil

@@ -44,7 +44,7 @@ func TestDocs(t *testing.T) {
 	_, rest, _ := strings.Cut(string(text), "```yaml\n")
 	file, _, ok := strings.Cut(rest, "```")
 	p, err := intent.Parse([]byte(file))
-	if !ok || err != nil || len(p.Names) != 4 || len(p.Notes()) != 0 {
+	if !ok || err != nil || len(p.Names) != 4 {
 		t.Errorf("%v\n%s", err, file)
 	}
 	_, rest, _ = strings.Cut(string(text), "intent draft --task \"")

@@ -32,6 +32,7 @@ var (
 	ErrFile    = errors.New("intent file")
 	ErrText    = errors.New("intent: not the canonical text of an intent")
 	ErrMissing = errors.New("intent: it names what is not cleared now")
+	ErrUnnamed = fmt.Errorf("%w: a rule speaks of a name that is not among the tools, prompts, resources and templates", ErrFile)
 	ErrWider   = errors.New("intent: it is not provably narrower than the one that is sealed")
 )
 

@@ -105,6 +105,24 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// TestRulesSpeakOfItems: a rule about a name that is not there is refused by its name. A
+// misspelt one would leave the right tool without its rule, and so allowed.
+func TestRulesSpeakOfItems(t *testing.T) {
+	const frame = "task: a\nexpires: 2h\ntools: [write_file]\nresources: [\"file:///a\"]\nrules:\n- "
+	for _, rule := range []string{
+		"{name: docs, allow: [write_fil], args: {path: {within: docs}}}", "{name: docs, ask: [write_file, write_fil]}", "{name: docs, never: [write_fil]}",
+		"{name: docs, never: [\"file:///b\"]}", "{name: docs, never: [Write_file]}",
+	} {
+		_, err := intent.Parse([]byte(frame + rule))
+		if !errors.Is(err, intent.ErrUnnamed) || !errors.Is(err, intent.ErrFile) || !strings.Contains(err.Error(), "rule docs") || strings.Contains(err.Error(), "rite_fil") || strings.Contains(err.Error(), "///b") {
+			t.Errorf("%s: %v", rule, err)
+		}
+	}
+	for _, rule := range []string{"{name: docs, never: [\"*\"]}", "{name: docs, ask: [write_file]}", "{name: docs, never: [\"file:///a\"]}"} {
+		parse(t, frame+rule)
+	}
+}
+
 // TestSeal: what a plan names is there, each once, and nothing else; the end lies ahead.
 func TestSeal(t *testing.T) {
 	p := parse(t, plain)
@@ -129,7 +147,7 @@ func TestSeal(t *testing.T) {
 	if _, err := parse(t, "task: a\nexpires: "+now.Add(60*24*time.Hour).Format(time.RFC3339)+"\ntools: [a]").Seal(agent, false, []intent.Item{item("a", 1)}, now); !errors.Is(err, intent.ErrFile) {
 		t.Error(err)
 	}
-	rules := string(seal(t, "task: a\nexpires: 1h\ntools: [a]\nrules:\n- {name: x, allow: [a]}\n- {name: y, never: [b]}\n").Text())
+	rules := string(seal(t, "task: a\nexpires: 1h\ntools: [a, b]\nrules:\n- {name: x, allow: [a]}\n- {name: y, never: [b]}\n").Text())
 	x, y := `{"allow":["a"],"name":"x"}`, `{"name":"y","never":["b"]}`
 	if text := strings.Replace(rules, x+","+y, y+","+x, 1); text == rules {
 		t.Errorf("no rules in %s", rules)
@@ -155,9 +173,10 @@ func TestNarrower(t *testing.T) {
 	was := seal(t, base)
 	swap := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(base) }
 	for name, text := range map[string]string{
-		"the same": base, "an earlier end": swap("2h", "1h"), "fewer items": swap("[a, b, c]", "[a, c]"), "fewer names": swap("allow: [a, b]", "allow: [a]", "[a, b, c]", "[a, c]"),
+		"the same": base, "an earlier end": swap("2h", "1h"), "fewer names": swap("allow: [a, b]", "allow: [a]", "[a, b, c]", "[a, c]"),
 		"an allow less": swap("- {name: r, allow: [a, b]}\n", "", "[a, b, c]", "[c]"), "a never more": base + "- {name: t, never: [a]}\n",
-		"an ask of what is allowed": base + "- {name: t, ask: [a], methods: [tools/call]}\n",
+		"a tool with its allow and never": swap("- {name: s, never: [c], methods: [tools/call]}\n- {name: w, allow: [c], results: mark}\n", "", "[a, b, c]", "[a, b]"),
+		"an ask of what is allowed":       base + "- {name: t, ask: [a], methods: [tools/call]}\n",
 	} {
 		if err := intent.Narrower(was, seal(t, text)); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -196,6 +215,17 @@ func TestNarrower(t *testing.T) {
 		if err := intent.Narrower(was, i); !errors.Is(err, intent.ErrWider) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	const several = "task: a\nexpires: 2h\ntools: [a, b, c]\ntemplates: [\"t:{x}\"]\nresources: [\"t:1\"]\nrules:\n- {name: s, never: [b, c]}\n- {name: u, never: [\"t:1\"]}\n"
+	tools := strings.NewReplacer("templates: [\"t:{x}\"]\n", "", "resources: [\"t:1\"]\n", "", "- {name: u, never: [\"t:1\"]}\n", "").Replace(several)
+	if err := intent.Narrower(seal(t, tools), seal(t, strings.NewReplacer("[a, b, c]", "[a, c]", "[b, c]", "[c]").Replace(tools))); err != nil {
+		t.Errorf("a tool with its name in a never: %v", err)
+	}
+	if err := intent.Narrower(seal(t, tools), seal(t, strings.Replace(tools, "[b, c]}", "[c]}", 1))); !errors.Is(err, intent.ErrWider) {
+		t.Errorf("a name of a never less: %v", err)
+	}
+	if err := intent.Narrower(seal(t, several), seal(t, strings.NewReplacer("resources: [\"t:1\"]\n", "", "- {name: u, never: [\"t:1\"]}\n", "").Replace(several))); !errors.Is(err, intent.ErrWider) {
+		t.Errorf("a never of what a template reaches: %v", err)
 	}
 	p := parse(t, base)
 	other, err := p.Seal("agt_01J00000000000000000000001", false, was.Items(), now)
@@ -247,6 +277,15 @@ func TestNarrowerNeverPermitsMore(t *testing.T) {
 		return fmt.Sprintf("- {name: r%d, %s: %s%s}\n", n, verb, list, more)
 	}
 	build := func(tools, life string, rules []string) *intent.Intent {
+		rules = slices.Clone(rules)
+		for i, r := range rules { // a rule speaks of what is named: of the others it says nothing
+			at, end := strings.Index(r, ": ["), strings.Index(r, "]")
+			if left := slices.DeleteFunc(strings.Split(r[at+3:end], ", "), func(n string) bool { return n != "\"*\"" && !strings.Contains(tools, n) }); len(left) > 0 {
+				rules[i] = r[:at+3] + strings.Join(left, ", ") + r[end:]
+			} else {
+				rules[i] = fmt.Sprintf("- {name: none%d, never: [\"*\"], methods: [completion/complete]}\n", i)
+			}
+		}
 		return seal(t, "task: a\nexpires: "+life+"\ntools: "+tools+"\nrules:\n"+strings.Join(rules, ""))
 	}
 	proved, held := 0, 0

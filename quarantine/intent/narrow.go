@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/internal/canon"
+	"github.com/pratique-dev/pratique/labels/policy"
 )
 
 // Narrower proves that next permits nothing that was does not: nil, or ErrWider with
@@ -19,7 +20,8 @@ import (
 //   - agent, launch and task are the same, and the end is not later;
 //   - each item of next is in was, the same version;
 //   - each allow of next is in was, word for word; its names may be fewer;
-//   - each ask and never of was is in next, word for word;
+//   - each ask and never of was is in next, word for word; of their names those may be
+//     missing that are no items any more, where no template could reach them;
 //   - a new ask is about names that an allow of next without conditions has, since an
 //     ask alone would make something that was denied a question to a person; and it
 //     says for which methods;
@@ -72,7 +74,7 @@ func (p *proof) items() {
 // A said is one rule, apart from what a narrower one may change.
 type said struct {
 	ruleForm
-	rest string // everything but the names of an allow, in its canonical spelling
+	rest string // everything but what it speaks of, in its canonical spelling
 	bare bool   // nothing but name, names, methods and say
 	way  bool   // it says something of results
 }
@@ -95,12 +97,19 @@ func rulesOf(i *Intent) (map[string]said, string, error) {
 		_, s.way = more["results"]
 		_, says := more["say"]
 		s.bare = len(more) == 0 || len(more) == 1 && says
-		r.Allow = nil
+		verb := "allow "
+		switch {
+		case r.Ask != nil:
+			verb = "ask "
+		case r.Never != nil:
+			verb = "never "
+		}
+		r.Allow, r.Ask, r.Never = nil, nil, nil
 		raw, err := canon.Marshal(&r)
 		if err != nil {
 			return nil, "", ErrText
 		}
-		s.rest = string(raw)
+		s.rest = verb + string(raw)
 		out[r.Name] = s
 	}
 	rest := i.form.Rules
@@ -135,16 +144,24 @@ func (p *proof) rules() error {
 	return nil
 }
 
-// kept wants a rule of was in next, unless it only permits.
+// kept wants a rule of was in next, unless it only permits, or speaks of nothing that
+// is left.
 func (p *proof) kept(old said, next map[string]said) {
 	now, ok := next[old.Name]
+	left := slices.DeleteFunc(old.names(), p.gone)
 	switch {
 	case old.Allow != nil && !old.way:
-	case !ok:
+	case !ok && len(left) > 0:
 		p.fail("rule %s is gone", old.Name)
-	case old.rest != now.rest || old.way && !slices.Equal(old.Allow, now.Allow):
+	case ok && (old.rest != now.rest || !contains(now.names(), left) || !contains(old.names(), now.names())):
 		p.fail("rule %s is another", old.Name)
 	}
+}
+
+// gone tells whether nothing of the name can be asked for any more: it is no item, and
+// no template could reach it.
+func (p *proof) gone(name string) bool {
+	return name != policy.Any && !slices.ContainsFunc(p.next.form.Items, func(i Item) bool { return i.Name == name || i.Kind == Template })
 }
 
 // added wants a rule of next in was, unless it permits nothing.

@@ -65,7 +65,8 @@ type Plan struct {
 
 // Parse reads the file of an intent, strictly: its own keys, and the rules as
 // policy.Load reads them. A tool that no allow and no ask names is allowed by a rule
-// of the name "named", so that a list of tools is an intent. ErrFile.
+// of the name "named", so that a list of tools is an intent. Rules speak of what the
+// file names and of nothing else: ErrUnnamed otherwise. ErrFile.
 func Parse(text []byte) (*Plan, error) {
 	if len(text) > MaxFile {
 		return nil, fmt.Errorf("%w: more than %d bytes", ErrFile, MaxFile)
@@ -188,6 +189,9 @@ type ruleForm struct {
 	Rest    jsontext.Value `json:",embed"`
 }
 
+// names are what the rule speaks of.
+func (r *ruleForm) names() []string { return slices.Concat(r.Allow, r.Ask, r.Never) }
+
 // implied is the name of the rule that allows what no other allows or asks for.
 const implied = "named"
 
@@ -204,6 +208,9 @@ func (p *Plan) readRules(text []byte) (jsontext.Value, error) {
 		}
 	}
 	set.Rules = slices.DeleteFunc(set.Rules, func(r ruleForm) bool { return r.Name == placeholder })
+	if err := p.aboutItems(&set); err != nil {
+		return nil, err
+	}
 	methods := map[Kind][]string{Prompt: {"prompts/get"}, Resource: {"resources/read"}, Template: {"resources/read"}}
 	for _, kind := range Kinds() {
 		r := ruleForm{Name: implied, Methods: methods[kind]}
@@ -232,6 +239,19 @@ func (p *Plan) readRules(text []byte) (jsontext.Value, error) {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	return rules.Text(), nil
+}
+
+// aboutItems refuses rules that speak of what the plan does not name. A misspelt name
+// would leave the right one without the rule, and so allowed as one that is only named.
+func (p *Plan) aboutItems(set *ruleSet) error {
+	for _, r := range set.Rules {
+		for _, n := range r.names() {
+			if n != policy.Any && !slices.ContainsFunc(p.Names, func(x Name) bool { return x.Name == n }) {
+				return fmt.Errorf("%w: rule %s", ErrUnnamed, r.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // placeholder stands for the rules of a file that has only guards.
@@ -296,22 +316,4 @@ func (p *Plan) Seal(agent credentials.AgentID, launch bool, items []Item, now ti
 		return nil, errors.Join(errs...)
 	}
 	return build(form{V: 1, Task: p.Task, Agent: agent, Launch: launch, Items: items, Rules: p.rules, Expires: at.Unix()})
-}
-
-// Notes are what a person should know before it is sealed: rules that speak of
-// nothing that it names.
-func (p *Plan) Notes() []string {
-	var set ruleSet
-	if json.Unmarshal(p.rules, &set) != nil {
-		return nil
-	}
-	var out []string
-	for _, r := range set.Rules {
-		for _, n := range slices.Concat(r.Allow, r.Ask) {
-			if n != policy.Any && !slices.ContainsFunc(p.Names, func(x Name) bool { return x.Name == n }) {
-				out = append(out, fmt.Sprintf("rule %s speaks of %s, which is not among the items: it stays denied", r.Name, n))
-			}
-		}
-	}
-	return out
 }
