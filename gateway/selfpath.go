@@ -225,6 +225,9 @@ func (s *sweep) path(w string, left *int) bool {
 	if s.second {
 		return s.below(w)
 	}
+	if g.root == "" && !rooted(w) {
+		return false
+	}
 	p, ok := g.absolute(w)
 	if !ok {
 		return false
@@ -271,6 +274,19 @@ func (s *sweep) below(w string) bool {
 		}
 	}
 	return false
+}
+
+// rooted tells whether absolute may make anything of a word where nothing is known of
+// the folder that relative paths start from.
+func rooted(w string) bool {
+	if w == "" {
+		return false
+	}
+	switch c := w[0]; {
+	case c <= ' ', c >= 0x80, c == '/', c == '\\', c == '~', c == '$', c == '%', c|0x20 == 'f':
+		return true
+	}
+	return strings.IndexByte(w, ':') >= 0
 }
 
 // absolute is what a word says as an absolute path, not cleaned: "a/link/.." is
