@@ -53,7 +53,9 @@ func (j *Judge) places(t string, r role) bool {
 		return len(t) < 4096 && j.kindOf(fold(t)) != plain
 	case dirName:
 		return fileName(t)
-	case weakName, other, textName, partName:
+	case textName, partName:
+		return len(t) < 128 && fileName(t) && j.kindOf(fold(t)) != plain
+	case weakName, other:
 		return fileName(t) && j.kindOf(fold(t)) != plain
 	case patchName:
 		return len(t) > 2

@@ -73,7 +73,7 @@ func (s *scope) member(x args.Value, r role) {
 		s.from = s.from || t != ""
 	case textName, partName, patchName:
 		s.new = true
-		if fileName(t) && s.j.kindOf(fold(t)) != plain {
+		if len(t) < 128 && fileName(t) && s.j.kindOf(fold(t)) != plain {
 			s.path(x)
 		}
 	case placeName:
