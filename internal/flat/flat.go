@@ -48,8 +48,9 @@ type Doc struct {
 
 // Read reads the one value in raw, into the memory of what was read before. It is the
 // strict reader: what it lets through is what jsontext does, within bounds and with at
-// most so many nodes. A loose reading lets two members of one name pass, and half
-// surrogate pairs. src is raw as a string, or empty. False leaves nothing that may be used.
+// most so many nodes. A loose reading lets pass what servers take all the same: two
+// members of one name, half surrogate pairs, control characters in strings, and NaN,
+// Infinity and -Infinity as numbers. src is raw as a string, or empty. False leaves nothing that may be used.
 func (d *Doc) Read(raw []byte, src string, nodes int, loose bool) bool {
 	end := d.first(raw, nodes, loose)
 	d.Src = src
@@ -251,10 +252,15 @@ func (s *scan) value(name, nameEnd uint32) bool {
 		ok = s.word("null")
 	default:
 		x.Kind = '0'
-		ok = s.number()
+		ok = s.t.loose && s.noNumber() || s.number()
 	}
 	x.End = uint32(s.i)
 	return ok
+}
+
+// noNumber reads what Python and its like write for numbers that JSON does not have.
+func (s *scan) noNumber() bool {
+	return s.word("NaN") || s.word("Infinity") || s.word("-Infinity")
 }
 
 func (s *scan) word(w string) bool {

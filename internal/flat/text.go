@@ -54,7 +54,7 @@ func (s *scan) text() (esc, mark, ok bool) {
 				return esc, mark, false
 			}
 			i += n
-		case c < ' ':
+		case c < ' ' && !s.t.loose:
 			return esc, mark, false
 		case c < utf8.RuneSelf:
 			mark = mark || c == '/' || c == '~' || c == ':' || c == '%'

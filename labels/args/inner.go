@@ -1,6 +1,9 @@
 package args
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // maxLevel is how deep documents may stand in strings of documents.
 const maxLevel = 4
@@ -14,9 +17,11 @@ const (
 )
 
 // Inner is the root of the object or array that a string holds as JSON, perhaps with
-// white space or a byte order mark around it; false where it holds none. As servers
-// take what we would refuse, two members of one name are both there, and half a
-// surrogate pair is U+FFFD. Documents stand at most 4 deep in each other; see Cut.
+// white space or a byte order mark around it, or as JSON text that was quoted once more;
+// false where it holds none. As servers take what we would refuse, two members of one
+// name are both there, half a surrogate pair is U+FFFD, control characters may stand in
+// strings, and NaN, Infinity and -Infinity are numbers, though none that Int64 or
+// arithmetic knows. Documents stand at most 4 deep in each other; see Cut.
 func (v Value) Inner() (Value, bool) {
 	if v.Kind() != '"' {
 		return Value{}, false
@@ -27,13 +32,14 @@ func (v Value) Inner() (Value, bool) {
 	case unread:
 		return v.open()
 	default:
-		return v.t.inners[x.Extra-known].Root(), true
+		return v.t.inners[x.Extra-known].first()
 	}
 }
 
 // mayOpen are the bytes that a string with a document in it may begin with, as it is
 // written: brackets, white space, what is escaped, and the mark.
-var mayOpen = [256]bool{'{': true, '[': true, ' ': true, '\t': true, '\r': true, '\n': true, '\\': true, 0xef: true}
+var mayOpen = [256]bool{'{': true, '[': true, ' ': true, '\t': true, '\r': true, '\n': true, '\\': true,
+	0xc2: true, 0xe1: true, 0xe2: true, 0xe3: true, 0xef: true} // of the white space of Unicode, and of the mark
 
 // open reads the document in a string for the first time.
 func (v Value) open() (Value, bool) {
@@ -63,19 +69,35 @@ func (v Value) open() (Value, bool) {
 		in.Release()
 		return Value{}, false
 	}
+	if in.doc.Nodes[0].Kind == '"' {
+		if _, ok := in.Root().Inner(); !ok { // a word in quotes
+			in.Release()
+			return Value{}, false
+		}
+	}
 	v.t.inners = append(v.t.inners, in)
 	v.t.doc.Nodes[v.n].Extra = uint32(known + len(v.t.inners) - 1)
-	return in.Root(), true
+	return in.first()
+}
+
+// first is the object or array of a document: the root, or what stands in the root if
+// that is a string.
+func (t *Tree) first() (Value, bool) {
+	if r := t.Root(); r.Kind() != '"' {
+		return r, true
+	}
+	return t.Root().Inner()
 }
 
 func trim(s string) string {
-	return strings.Trim(strings.TrimPrefix(strings.TrimLeft(s, " \t\r\n"), "\ufeff"), " \t\r\n")
+	return strings.TrimFunc(s, func(r rune) bool { return r == '\ufeff' || unicode.IsSpace(r) })
 }
 
-// framed tells whether a text begins and ends as an object or array does.
+// framed tells whether a text begins and ends as an object, an array or a string does.
 func framed(s string) bool {
 	if len(s) < 2 {
 		return false
 	}
-	return s[0] == '{' && s[len(s)-1] == '}' || s[0] == '[' && s[len(s)-1] == ']'
+	last := s[len(s)-1]
+	return s[0] == '{' && last == '}' || s[0] == '[' && last == ']' || s[0] == '"' && last == '"' && len(s) >= 4
 }

@@ -30,10 +30,35 @@ func TestInner(t *testing.T) {
 			t.Errorf("%q: %v at %q", s, ok, v.Pointer())
 		}
 	}
-	for _, s := range []string{``, `{`, `a`, `1`, `"{}"`, `null`, `{]`, `[link](x)`, `[a]`, `{{x}}`, `{'a':1}`, `{} {}`, `{"a":1,}`, `{"a":NaN}`} {
+	for _, s := range []string{``, `{`, `a`, `1`, `"{"`, `null`, `{]`, `[link](x)`, `[a]`, `{{x}}`, `{'a':1}`, `{} {}`, `{"a":1,}`, `{"a":nan}`} {
 		if v, ok := inner(t, s); ok {
 			t.Errorf("%q is %s", s, v.Raw())
 		}
+	}
+}
+
+// What is read by programs that are laxer than JSON is looked into as they do.
+func TestLaxDocuments(t *testing.T) {
+	for _, s := range []string{
+		`{"branch":"main","x":NaN}`, `{"x":[Infinity,-Infinity],"branch":"main"}`, "{\"branch\":\"main\",\"x\":\"a\nb\x01\"}",
+		"\u00a0{\"branch\":\"main\"}\u3000", "\ufeff\ufeff {\"branch\":\"main\"}", "\v\f{\"branch\":\"main\"}", quoted(`{"branch":"main"}`), quoted(quoted(`{"branch":"main"}`)),
+	} {
+		v, ok := inner(t, s)
+		if b, there := v.Get("branch"); !ok || !there || b.Text() != "main" {
+			t.Errorf("%q: %v, %s", s, ok, v.Raw())
+		}
+	}
+	v, _ := inner(t, `[NaN,-Infinity,-1]`)
+	if _, ok := v.At(0).Int64(); ok || v.At(0).Kind() != '0' || string(v.At(1).Number()) != "-Infinity" || string(v.At(2).Number()) != "-1" {
+		t.Errorf("%s", v.Raw())
+	}
+	for _, s := range []string{`[NaNa]`, `[-NaN]`, `[Inf]`, `"word"`, quoted("a [b]"), `""`, `"""`, `[infinity]`} {
+		if v, ok := inner(t, s); ok {
+			t.Errorf("%q is %s", s, v.Raw())
+		}
+	}
+	if v, ok := inner(t, quoted(`{"a":1}`)); !ok || v.First().Pointer() != "/o!!/a" || v.Parent().Parent().Pointer() != "/o" {
+		t.Errorf("%q", v.First().Pointer())
 	}
 }
 
