@@ -26,9 +26,11 @@ func Protected() []string { return []string{"main", "master", "trunk", "producti
 type Set struct {
 	made     bool
 	paths    *path.Rule
+	plain    *path.Rule // paths without its folders
 	climbing *path.Rule // of URIs
 	refs     *ref.Rule
 	hosts    *host.Rule
+	listed   bool // hosts are those that a file allows
 	content  *content.Judge
 	keys     map[string]*toolKeys
 	args     []constraint
@@ -103,6 +105,9 @@ func (s *Set) setPaths(c *Config) (err error) {
 	if s.paths, err = path.New(path.Options{Within: texts(p.Within), Fold: p.Fold, Windows: p.Windows}); err != nil {
 		return fmt.Errorf("%w.paths.within: %w", ErrConfig, err)
 	}
+	if s.plain, err = path.New(path.Options{Fold: p.Fold, Windows: p.Windows}); err != nil {
+		return fmt.Errorf("%w.paths: %w", ErrConfig, err)
+	}
 	return s.setKeys("paths", p.Keys, func(k *toolKeys) *map[string]bool { return &k.paths })
 }
 
@@ -131,6 +136,7 @@ func (s *Set) setHosts(c *Config) (err error) {
 	if h.Allow != nil && (len(h.Allow) == 0 || len(h.Allow) > maxPatterns) || len(h.Schemes) > maxPatterns {
 		return fmt.Errorf("%w.hosts.allow: 1 to %d hosts", ErrConfig, maxPatterns)
 	}
+	s.listed = h.Allow != nil
 	if s.hosts, err = host.New(host.Options{Allow: texts(h.Allow), Schemes: texts(h.Schemes), Private: h.Private}); err != nil {
 		return fmt.Errorf("%w.hosts: %w", ErrConfig, err)
 	}

@@ -28,6 +28,7 @@ type member struct {
 	around int32 // the member that it stands below, in list; negative: none
 	kind   kind  // by its own name
 	top    bool  // of the arguments themselves
+	signs  sign
 }
 
 var indexes = sync.Pool{New: func() any { return new(Index) }}
@@ -62,7 +63,7 @@ func (x *Index) object(v args.Value, around int32, top bool) {
 		x.names = squash(x.names, m.Name())
 		k := kindOf(x.names[from:])
 		i := int32(len(x.list))
-		x.list = append(x.list, member{m, uint32(from), uint32(len(x.names)), around, k, top})
+		x.list = append(x.list, member{m, uint32(from), uint32(len(x.names)), around, k, top, signsOf(m.Name())})
 		x.all |= k
 		x.below(m, k, i)
 	}
@@ -78,6 +79,9 @@ func (x *Index) below(v args.Value, k kind, i int32) {
 			x.below(e, k, i)
 		}
 	case '"':
+		if k&(isProse|isLoose) != isProse {
+			x.list[i].signs |= signsIn(v, k)
+		}
 		if k&isProse != 0 {
 			return
 		}

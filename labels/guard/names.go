@@ -23,6 +23,9 @@ const (
 	isFlag         // of a push: true writes refs that nothing names
 	isEither       // what is written, or what something new is made of
 	isInto         // of a merge: what it is merged into
+	isLoose        // may be for people: a URL where that is all of it
+	isSpec         // a refspec
+	isMany         // paths, perhaps several in one text
 )
 
 // squash appends the form of a name in which two names that a lenient server takes for
@@ -82,6 +85,7 @@ var kinds = table(map[kind]string{
 	isInto:   "targetbranch base basebranch into",
 	isFlag:   "mirror all allbranches pushall prune",
 	isEither: "ref gitref",
+	isLoose:  "query body reason subject search term keywords",
 })
 
 // elsewhere are names that end like one of a kind and are another thing: the sources

@@ -128,6 +128,9 @@ func (w *walker) defaults(root args.Value) {
 	w.keys = w.set.keys[w.call.Tool]
 	for i := range w.index.list {
 		m := &w.index.list[i]
+		if m.signs != 0 || m.around >= 0 {
+			w.odd(m)
+		}
 		if m.kind == 0 && w.keys == nil {
 			continue
 		}
@@ -215,6 +218,9 @@ func (w *walker) text(v args.Value, k kind) {
 			w.refuse("path", v, s.paths.Check(text, w.call.Files))
 		}
 	}
+	if k&likePath != 0 && s.listed && strings.Contains(v.Text(), "://") {
+		k |= isHost // of whatever scheme
+	}
 	if k&isRef != 0 && s.refs != nil && w.writes(k) {
 		w.wrote = true
 		w.refuse("ref", v, s.refs.Check(v.Text()))
@@ -255,52 +261,4 @@ func (w *walker) resource(root args.Value) {
 	if w.set.paths != nil {
 		w.refuse("path", uri, w.set.climbing.Check(text, nil))
 	}
-}
-
-// looksLikePath tells whether a text under a name that may mean something else is a
-// path: how it begins says so, or what is in it.
-func looksLikePath(s string) bool {
-	t := strings.TrimSpace(s)
-	switch {
-	case t == "":
-		return false
-	case strings.Contains(t, ".."):
-		return strings.ContainsAny(t, `/\%`) && !isHTTP(t) || t == ".."
-	case t[0] == '/' || t[0] == '\\' || t[0] == '~' || strings.HasPrefix(t, "./") || strings.HasPrefix(t, `.\`):
-		return true
-	case len(t) > 1 && t[1] == ':' && ('a' <= t[0]|0x20 && t[0]|0x20 <= 'z'), len(t) >= 5 && strings.EqualFold(t[:5], "file:"):
-		return true
-	case strings.Contains(t, "://"):
-		return false
-	case strings.Contains(t, "%"):
-		return strings.ContainsAny(t, `/\%`)
-	}
-	return strings.ContainsAny(t, `/\`) && !strings.ContainsAny(t, " \n\t")
-}
-
-// looksLikeURL tells whether a text is more than a relative path of plain names.
-func looksLikeURL(s string) bool {
-	return strings.ContainsAny(s, `:.@\%`) || strings.HasPrefix(s, "//") || len(s) >= 9 && strings.EqualFold(s[:9], "localhost") ||
-		strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 })
-}
-
-func isHTTP(s string) bool {
-	scheme, _, _ := strings.Cut(s, ":")
-	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
-}
-
-// isWeb tells whether a text is a URL that programs fetch.
-func isWeb(s string) bool {
-	if strings.HasPrefix(s, "//") || strings.HasPrefix(s, `\\`) {
-		return true
-	}
-	scheme, _, ok := strings.Cut(strings.TrimSpace(s), ":")
-	if !ok || len(scheme) > 8 {
-		return false
-	}
-	switch strings.ToLower(scheme) {
-	case "http", "https", "ws", "wss", "ftp", "file", "gopher", "dict", "ldap", "tftp":
-		return true
-	}
-	return false
 }

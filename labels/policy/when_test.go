@@ -98,7 +98,7 @@ func TestWhen(t *testing.T) {
 		{`refers(args.b, ["main", "release/*"])`, `{"b":"HEAD"}`, errs},
 		{`hosted(args.u, "example.com")`, `{"u":"https://example.com/a"}`, yes},
 		{`hosted(args.u, "example.com")`, `{"u":"https://example.org/a"}`, no},
-		{`hosted(args.u, "example.com")`, `{"u":"https://example.com@evil.example/"}`, errs},
+		{`hosted(args.u, "example.com")`, `{"u":"example.com@evil.example"}`, errs},
 		{`hosted(args.u, ["example.com", "*.example.org"])`, `{"u":"https://x.example.org/"}`, yes},
 		{`args.l.all(x, within(x, "docs"))`, `{"l":["docs/a","docs/b"]}`, yes},
 		{`agent.name == "bot" && agent.id == "agt_1" && agent.profile == "personal"`, `{}`, yes},
