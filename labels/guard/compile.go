@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -27,6 +28,7 @@ type Set struct {
 	made     bool
 	paths    *path.Rule
 	plain    *path.Rule // paths without its folders
+	rooted   bool       // paths have folders to lie in
 	climbing *path.Rule // of URIs
 	refs     *ref.Rule
 	hosts    *host.Rule
@@ -43,16 +45,19 @@ type toolKeys struct{ paths, refs, hosts map[string]bool }
 // defaultSet is the one Set of files that say nothing of guards.
 var defaultSet = sync.OnceValues(func() (*Set, error) { return compile(&Config{}) })
 
-// profileSet is that of a profile without a rule file: hygiene of paths.
-var profileSet = sync.OnceValue(func() *Set {
-	s, err := compile(&Config{Off: Words{"refs", "hosts", "secrets"}})
+var profileSet = sync.OnceValue(func() *Set { return profile(runtime.GOOS) })
+
+// profile is Profile on a machine of the given system.
+func profile(goos string) *Set {
+	s, err := compile(&Config{Off: Words{"refs", "hosts", "secrets"}, Paths: &PathConfig{Windows: goos == "windows"}})
 	if err != nil {
 		return &Set{} // refuses
 	}
 	return s
-})
+}
 
-// Profile is the guards of a profile without a rule file: hygiene of paths.
+// Profile is the guards of a profile without a rule file: hygiene of paths, which are
+// those of the machine that this runs on.
 func Profile() *Set { return profileSet() }
 
 // Compile makes the guards of a rule file. nil is the same as the zero Config: the
@@ -99,6 +104,7 @@ func (s *Set) setPaths(c *Config) (err error) {
 	if p.Within != nil && (len(p.Within) == 0 || len(p.Within) > maxPatterns) {
 		return fmt.Errorf("%w.paths.within: 1 to %d folders", ErrConfig, maxPatterns)
 	}
+	s.rooted = p.Within != nil
 	if s.climbing, err = path.New(path.Options{Climbing: true}); err != nil {
 		return fmt.Errorf("%w.paths: %w", ErrConfig, err)
 	}

@@ -33,7 +33,7 @@ func TestDocsOfNames(t *testing.T) {
 			}
 		}
 		for _, e := range ends {
-			if e.kind == k {
+			if e.kind&k != 0 {
 				wantEnds = append(wantEnds, e.end)
 			}
 		}

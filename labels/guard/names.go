@@ -86,6 +86,8 @@ var kinds = table(map[kind]string{
 	isFlag:   "mirror all allbranches pushall prune",
 	isEither: "ref gitref",
 	isLoose:  "query body reason subject search term keywords",
+	isSpec:   "refspec refspecs",
+	isMany:   "paths files filepaths filenames dirs directories folders",
 })
 
 // elsewhere are names that end like one of a kind and are another thing: the sources
@@ -130,8 +132,8 @@ type ending struct {
 }
 
 var ends = []ending{
-	{"branch", isRef}, {"branchname", isRef}, {"refspec", isRef}, {"refspecs", isRef}, {"gitref", isRef}, {"refname", isRef}, {"tagname", isRef},
-	{"path", isPath}, {"paths", isPath}, {"filename", isPath}, {"directory", isPath}, {"folder", isPath}, {"dir", isPath},
+	{"branch", isRef}, {"branchname", isRef}, {"refspec", isRef | isSpec}, {"refspecs", isRef | isSpec}, {"gitref", isRef}, {"refname", isRef}, {"tagname", isRef},
+	{"path", isPath}, {"paths", isPath | isMany}, {"filename", isPath}, {"directory", isPath}, {"folder", isPath}, {"dir", isPath},
 	{"url", isURL}, {"urls", isURL}, {"hostname", isHost}, {"endpoint", isURI}, {"webhook", isURI}, {"href", isURI}, {"uri", isURI}, {"uris", isURI},
 	{"command", isCommand}, {"content", isProse}, {"contents", isProse}, {"text", isProse}, {"description", isProse}, {"message", isProse},
 }
@@ -177,13 +179,14 @@ func slotOf(name []byte) int {
 
 // A trade is what the name of a tool says that matters to guards.
 type trade struct {
-	git    bool // git is what runs
-	push   bool
-	looks  bool // reads, by its first word, and nothing is joined to that
-	source bool // makes a branch, a tag or a release, of what its "ref" names
-	branch bool // is about branches, so that a bare "name" is one
-	merges bool // merges at once, and asks for no review: into its base or target
-	files  bool // is about files, so that a bare "source" or "destination" is one
+	git     bool // git is what runs
+	push    bool
+	fetches bool
+	looks   bool // reads, by its first word, and nothing is joined to that
+	source  bool // makes a branch, a tag or a release, of what its "ref" names
+	branch  bool // is about branches, so that a bare "name" is one
+	merges  bool // merges at once, and asks for no review: into its base or target
+	files   bool // is about files, so that a bare "source" or "destination" is one
 }
 
 // tradeOf reads the name of a tool. It decides what a name among its arguments means,
@@ -210,7 +213,7 @@ func tradeOf(tool string) (t trade) {
 		case "push":
 			t.push = true
 		case "get", "list", "read", "search", "find", "fetch", "show", "view", "describe", "compare", "download":
-			t.looks = t.looks || first
+			t.looks, t.fetches = t.looks || first, t.fetches || w[0]|0x20 == 'f' && len(w) == len("fetch")
 		case "count", "check", "validate", "log", "diff", "blame", "status":
 			t.looks, only = t.looks || first, first
 		case "create", "new", "add", "make":

@@ -82,6 +82,11 @@ func (w *walker) odd(m *member) {
 			w.named(m, w.kindOf(around))
 		}
 	}
+	if m.signs&hasDash != 0 && w.set.refs != nil && w.tool().git {
+		if k := w.kindOf(m); k&(isProse|isCommand|isWords) == 0 && !(k&isRef != 0 && w.writes(k)) {
+			w.options(m.value)
+		}
+	}
 	if m.signs&hasURL == 0 || w.set.hosts == nil || w.keys != nil && w.keys.hosts != nil {
 		return
 	}
@@ -149,6 +154,24 @@ func (w *walker) urls(v args.Value, k kind) {
 		}
 		if in, ok := v.Inner(); ok {
 			w.urls(in, k)
+		}
+	}
+}
+
+// options refuses the texts of a value that git takes for options: of a remote
+// "--mirror" and "--receive-pack=…".
+func (w *walker) options(v args.Value) {
+	switch v.Kind() {
+	case '[':
+		for e := v.First(); e.Kind() != 0; e = e.Next() {
+			w.options(e)
+		}
+	case '"':
+		if beginsWithDash(v.Text()) {
+			w.refuse("ref", v, WhyOption)
+		}
+		if in, ok := v.Inner(); ok {
+			w.options(in)
 		}
 	}
 }

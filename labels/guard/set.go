@@ -26,6 +26,7 @@ const (
 	WhyKind      = "The argument is of another kind than a rule about it can judge."
 	WhyNotEqual  = "The argument is not the value that is allowed."
 	WhyNotListed = "The argument is none of the values that are allowed."
+	WhyOption    = "The argument begins with \"-\", so that git takes it for an option."
 	WhyTooLong   = "The argument is longer than is allowed."
 )
 
@@ -216,18 +217,40 @@ func (w *walker) text(v args.Value, k kind) {
 	if k&(isPath|likePath) != 0 && s.paths != nil {
 		if text := v.Text(); k&isPath != 0 || looksLikePath(text) {
 			w.refuse("path", v, s.paths.Check(text, w.call.Files))
+			if k&isMany != 0 && s.rooted {
+				w.parts(v, text)
+			}
 		}
 	}
 	if k&likePath != 0 && s.listed && strings.Contains(v.Text(), "://") {
 		k |= isHost // of whatever scheme
 	}
-	if k&isRef != 0 && s.refs != nil && w.writes(k) {
-		w.wrote = true
-		w.refuse("ref", v, s.refs.Check(v.Text()))
+	if k&isRef != 0 && s.refs != nil {
+		if w.writes(k) {
+			w.wrote = true
+			w.refuse("ref", v, s.refs.Check(v.Text()))
+		} else if w.specifies(v.Text(), k) {
+			w.refuse("ref", v, s.refs.Check(v.Text()))
+		}
 	}
 	if k&(isHost|isURL|isURI) != 0 && s.hosts != nil {
 		if text := v.Text(); text != "" && (k&isHost != 0 || k&isURL != 0 && looksLikeURL(text) || isWeb(text)) {
 			w.refuse("host", v, s.hosts.Check(text))
+		}
+	}
+}
+
+// listMarks part the paths of a list in one text.
+const listMarks = ",;\r\n"
+
+// parts judges the paths of a list in one text, each.
+func (w *walker) parts(v args.Value, text string) {
+	if !strings.ContainsAny(text, listMarks) {
+		return
+	}
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(listMarks, r) }) {
+		if part = strings.TrimSpace(part); part != "" {
+			w.refuse("path", v, w.set.paths.Check(part, w.call.Files))
 		}
 	}
 }
@@ -244,6 +267,12 @@ func (w *walker) writes(k kind) bool {
 		return false
 	}
 	return w.call.Effect != labels.Unclassified || !w.tool().looks
+}
+
+// specifies tells whether a text that is not held to be a destination says itself where
+// it goes: a refspec, or a ref of git fetch, with a colon or forced.
+func (w *walker) specifies(s string, k kind) bool {
+	return (k&isSpec != 0 || w.tool().git && w.tool().fetches) && (strings.IndexByte(s, ':') >= 0 || strings.HasPrefix(strings.TrimSpace(s), "+"))
 }
 
 // resource judges the URI of a resource that is not one of a list, where the agent
