@@ -145,5 +145,5 @@ func (sizes) EstimateCallCost(function, _ string, _ *cost.AstNode, _ []cost.AstN
 	if judges[function] == nil {
 		return nil
 	}
-	return &cost.CallEstimate{CostEstimate: cost.CostEstimate{Min: 1, Max: judgeCost}}
+	return &cost.CallEstimate{CostEstimate: cost.Estimate{Min: 1, Max: judgeCost}}
 }

@@ -82,16 +82,6 @@ var callMethods = []string{
 // Methods lists the methods that rules can name.
 func Methods() []string { return slices.Clone(callMethods) }
 
-// covers tells whether the rule speaks of the method. A rule that names no
-// method is read in the way that permits less: an allow is about tools/call
-// alone, an ask or a never about every method.
-func (r *rule) covers(method string) bool {
-	if r.methods == nil {
-		return r.verb != Allow || method == "tools/call"
-	}
-	return r.mask&methodBit(method) != 0
-}
-
 // Len is how many rules there are.
 func (r *Rules) Len() int { return len(r.rules) }
 
