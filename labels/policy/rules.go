@@ -33,7 +33,7 @@ type rule struct {
 	name    string
 	verb    Verb     // Deny is never
 	names   []string // sorted
-	methods []string // sorted; nil: see covers
+	methods []string // sorted; nil: of an allow tools/call, of an ask or never all
 	mask    uint8    // of methods
 	way     Results  // with suspect results; only with said
 	said    bool     // whether it says something of results
