@@ -142,8 +142,11 @@ func (p *layered) Needs(f Facts) Needs {
 // layer that gave it.
 func (p *layered) rulesSay(j *judging) Decision {
 	var d Decision
-	first := true
-	join := func(n Decision) {
+	first, from := true, "" // whose rule it is
+	join := func(n Decision, prefix string) {
+		if first || n.verb < d.verb {
+			from = prefix
+		}
 		if first {
 			d, first = n, false
 			return
@@ -151,20 +154,20 @@ func (p *layered) rulesSay(j *judging) Decision {
 		d = stricter(d, n)
 	}
 	if p.profile && (j.f.Profile != Strict || p.intent == nil) {
-		join(profileSays(j.f.Profile))
+		join(profileSays(j.f.Profile), "")
 	}
 	if p.intent != nil && p.intent.Rules == nil {
-		join(p.intent.say(&j.f))
+		join(p.intent.say(&j.f), "")
 	}
 	for _, l := range p.layers {
 		n := l.rules.decide(j)
-		if l.prefix != "" {
-			n.rule = l.prefix + n.rule
-			for i := range n.shadow {
-				n.shadow[i].Rule = l.prefix + n.shadow[i].Rule
-			}
+		for i := range n.shadow {
+			n.shadow[i].Rule = l.prefix + n.shadow[i].Rule
 		}
-		join(n)
+		join(n, l.prefix)
+	}
+	if from != "" {
+		d.rule = from + d.rule
 	}
 	return d
 }

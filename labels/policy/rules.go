@@ -18,6 +18,7 @@ type Rules struct {
 	index    map[string]*slot
 	shadow   bool // the file only records
 	watching bool // some rule does
+	needy    bool // some rule wants to know of earlier calls
 	config   *guard.Config
 	set      *guard.Set // of the file
 	text     []byte
@@ -147,11 +148,15 @@ func (r *Rules) add(rl *rule) {
 		}
 		slices.Sort(s.needs.New)
 		s.needs.New = slices.Compact(s.needs.New)
+		r.needy = r.needy || s.needs.Counts || len(s.needs.New) > 0
 	}
 }
 
 // needs adds what the rules about an item want to know.
 func (r *Rules) needs(f *Facts, n *Needs) {
+	if !r.needy {
+		return
+	}
 	for _, s := range r.slots(f) {
 		if s == nil {
 			continue
