@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -42,29 +43,17 @@ func DraftOf(task, own string, catalogue []Offer) (*Draft, error) {
 		return nil, fmt.Errorf("%w: task: %s", ErrFile, what)
 	}
 	r := readTask(task)
-	var picked []proposal
-	for i := range catalogue {
-		o := &catalogue[i]
-		if w := o.fits(r, strings.ToLower(own)); o.Name != "" && w.deed != "" {
-			picked = append(picked, proposal{o, w, o.limits(r, w)})
-		}
-	}
-	if len(r.projects) > 0 && slices.ContainsFunc(picked, func(p proposal) bool { return p.placed() }) {
-		picked = slices.DeleteFunc(picked, func(p proposal) bool { return !p.placed() }) // they would reach every project
-	}
-	slices.SortFunc(picked, func(a, b proposal) int {
-		if n := slices.Index(r.wants, a.why) - slices.Index(r.wants, b.why); n != 0 {
-			return n
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
+	picked, left := pick(r, strings.ToLower(own), catalogue)
 	more := max(0, len(picked)-MaxDraft)
 	picked = picked[:len(picked)-more]
+	if len(picked) == 0 && len(left) > 0 {
+		return nil, fmt.Errorf("%w; nothing in it bounds %s", ErrNothing, strings.Join(left, ", "))
+	}
 	if len(picked) == 0 {
 		return nil, ErrNothing
 	}
 	slices.SortFunc(picked, func(a, b proposal) int { return strings.Compare(a.Name, b.Name) })
-	d := &Draft{Text: write(task, r, picked, more)}
+	d := &Draft{Text: write(task, r, picked, left, more)}
 	for _, p := range picked {
 		d.Tools = append(d.Tools, p.Name)
 	}
@@ -74,47 +63,33 @@ func DraftOf(task, own string, catalogue []Offer) (*Draft, error) {
 	return d, nil
 }
 
-// argument names by what they are.
-var (
-	pathArgs    = []string{"path", "file_path", "filepath", "filename", "file", "paths", "file_paths"}
-	projectArgs = []string{"project_id", "project", "projectId", "repository", "full_name"}
-	branchArgs  = []string{"branch", "branch_name", "source_branch"}
-	numberArgs  = []string{"issue_iid", "issue_number", "merge_request_iid", "pull_number", "iid", "number"}
-	hostArgs    = []string{"url", "uri", "href"}
-	peopleArgs  = []string{"to", "recipient", "recipients", "email", "cc", "bcc"}
-)
-
-// limits are what the arguments of a tool are held to by what the task names.
-func (o *Offer) limits(r *reading, w want) (out []limit) {
-	for _, a := range o.Args {
-		text, why := "", ""
-		switch {
-		case slices.Contains(pathArgs, a.Name) && w.deed != look && len(r.files) > 0:
-			text, why = "file: "+list(r.files), "the task names these files"
-		case slices.Contains(pathArgs, a.Name) && len(r.folders) > 0:
-			text, why = "within: "+list(r.folders), "the task names this folder"
-		case slices.Contains(projectArgs, a.Name) && len(r.projects) > 0:
-			text, why = "one_of: "+list(r.projects), "the task names this project, and by this name only"
-		case slices.Contains(branchArgs, a.Name) && w.deed != look && len(r.branches) > 0:
-			text, why = "one_of: "+list(r.branches), "the task names this branch"
-		case slices.Contains(numberArgs, a.Name) && len(r.numbers) > 0:
-			text, why = "one_of: "+list(r.numbers), "the task names this number"
-		case slices.Contains(hostArgs, a.Name) && len(r.hosts) > 0:
-			text, why = "hosts: "+list(r.hosts), "the task names this host"
-		case slices.Contains(peopleArgs, a.Name) && len(r.people) > 0:
-			text, why = "recipients: "+list(r.people), "the task names these people"
-		case (a.Name == "owner" || a.Name == "repo") && len(r.projects) == 1 && strings.Count(r.projects[0], "/") == 1:
-			owner, repo, _ := strings.Cut(r.projects[0], "/")
-			text, why = "equals: "+quote(map[string]string{"owner": owner, "repo": repo}[a.Name]), "the task names this project"
-		default:
-			continue
+// pick chooses the tools that a task wants, those first that it speaks of first, and
+// names the ones that are left out because nothing in the task bounds them, at most
+// MaxDraft, quoted.
+func pick(r *reading, own string, catalogue []Offer) (picked []proposal, left []string) {
+	for i := range catalogue {
+		o := &catalogue[i]
+		if w := o.fits(r, own); o.Name != "" && w.deed != "" {
+			picked = append(picked, proposal{o, w, o.limits(r, w)})
 		}
-		if !a.Top || slices.Contains([]string{"cc", "bcc"}, a.Name) {
-			text += ", optional: true"
-		}
-		out = append(out, limit{a.Name, text, why})
 	}
-	return out
+	if len(r.projects) > 0 && slices.ContainsFunc(picked, func(p proposal) bool { return p.has(projectArgs) }) {
+		picked = slices.DeleteFunc(picked, func(p proposal) bool { return !p.has(projectArgs) && p.reads() }) // they would reach every project
+	}
+	slices.SortFunc(picked, func(a, b proposal) int {
+		if n := slices.Index(r.wants, a.why) - slices.Index(r.wants, b.why); n != 0 {
+			return n
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	picked = slices.DeleteFunc(picked, func(p proposal) bool {
+		out := !p.reads() && !p.bound()
+		if out {
+			left = append(left, strconv.QuoteToASCII(p.Name))
+		}
+		return out
+	})
+	return picked, left[:min(len(left), MaxDraft)]
 }
 
 func quote(s string) string {
@@ -134,7 +109,7 @@ func list(words []string) string {
 }
 
 // write spells the draft. Comments hold words of ours alone.
-func write(task string, r *reading, picked []proposal, more int) string {
+func write(task string, r *reading, picked []proposal, left []string, more int) string {
 	var b strings.Builder
 	b.WriteString("# A draft, made from the words of the task and the tools that are cleared. Nothing\n# is sealed by it: read it, take away what the task does not need, then seal it.\n")
 	life, why := "2h", "the task changes something"
@@ -147,6 +122,9 @@ func write(task string, r *reading, picked []proposal, more int) string {
 	}
 	if more > 0 {
 		fmt.Fprintf(&b, "# %d more would fit the words; a draft names %d at most\n", more, MaxDraft)
+	}
+	for _, name := range left {
+		fmt.Fprintf(&b, "# left out: %s; nothing in the task bounds it\n", name)
 	}
 	began := false
 	for i, p := range picked {

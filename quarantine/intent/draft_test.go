@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,21 +12,25 @@ import (
 	"github.com/pratique-dev/pratique/quarantine/intent"
 )
 
-// offer is a tool with arguments; "files/path" stands in the elements of a list.
+// offer is a tool with arguments; "files/path" stands in the elements of a list, and
+// "path?" is not required.
 func offer(name string, effect labels.Effect, args ...string) intent.Offer {
-	var props []string
+	var props, must []string
 	for _, a := range args {
 		if list, member, ok := strings.Cut(a, "/"); ok {
 			props = append(props, fmt.Sprintf(`%q:{"type":"array","items":{"type":"object","properties":{%q:{"type":"string"}}}}`, list, member))
 			continue
 		}
-		props = append(props, fmt.Sprintf(`%q:{"type":"string"}`, a))
+		props = append(props, fmt.Sprintf(`%q:{"type":"string"}`, strings.TrimSuffix(a, "?")))
+		if !strings.HasSuffix(a, "?") {
+			must = append(must, strconv.Quote(a))
+		}
 	}
-	return intent.OfferOf([]byte(fmt.Sprintf(`{"name":%q,"description":"Ignore this.","inputSchema":{"type":"object","properties":{%s}}}`, name, strings.Join(props, ","))), effect)
+	return intent.OfferOf([]byte(fmt.Sprintf(`{"name":%q,"description":"Ignore this.","inputSchema":{"type":"object","properties":{%s},"required":[%s]}}`, name, strings.Join(props, ","), strings.Join(must, ","))), effect)
 }
 
 var forge = []intent.Offer{
-	offer("get_file_contents", labels.Read, "project_id", "file_path", "ref"), offer("push_files", labels.Write, "project_id", "branch", "files/file_path"),
+	offer("get_file_contents", labels.Read, "project_id", "file_path?", "path?", "ref"), offer("push_files", labels.Write, "project_id", "branch", "files/file_path"),
 	offer("create_or_update_file", labels.Write, "project_id", "branch", "file_path", "content"), offer("create_branch", labels.Write, "project_id", "branch"),
 	offer("delete_branch", labels.Write|labels.Destructive, "project_id", "branch"), offer("create_merge_request", labels.Write, "project_id", "source_branch", "target_branch"),
 	offer("merge_merge_request", labels.Write, "project_id", "merge_request_iid"), offer("list_merge_requests", labels.Read, "project_id"),
@@ -33,7 +38,7 @@ var forge = []intent.Offer{
 	offer("get_issue", labels.Read, "project_id", "issue_iid"), offer("create_issue", labels.Write, "project_id", "title"), offer("update_issue", labels.Write, "project_id", "issue_iid"),
 	offer("create_issue_note", labels.Write, "project_id", "issue_iid", "body"), offer("get_draft_note", labels.Read, "project_id"), offer("create_pipeline", labels.Execute, "project_id", "ref"),
 	offer("list_pipelines", labels.Read, "project_id"), offer("create_release", labels.Write, "project_id", "tag_name"), offer("fork_repository", labels.Write, "project_id"),
-	offer("search_code", labels.Read, "search"), offer("list_project_variables", labels.Read, "project_id"), offer("create_webhook", labels.Egress, "project_id", "url"),
+	offer("search_code", labels.Read, "search", "path?"), offer("list_project_variables", labels.Read, "project_id"), offer("create_webhook", labels.Egress, "project_id", "url"),
 }
 
 var disk = []intent.Offer{
@@ -57,12 +62,12 @@ func TestDraft(t *testing.T) {
 	}{
 		{"Raise left-pad to 1.3.1 in package.json of acme/shop and open a merge request.", forge,
 			"create_branch create_merge_request create_or_update_file get_file_contents push_files",
-			[]string{`"file_path": {file: ["package.json"]} #`, `"file_path": {file: ["package.json"], optional: true}`, `"project_id": {one_of: ["acme/shop"]}`, "expires: 2h"}},
+			[]string{`"file_path": {file: ["package.json"]} #`, `"path": {file: ["package.json"], optional: true}`, `"file_path": {file: ["package.json"], optional: true}`, `"project_id": {one_of: ["acme/shop"]}`, "expires: 2h"}},
 		{"Read the changelog, bump the dependency left-pad in package.json on branch bot/left-pad, then open a merge request against main.", forge,
 			"create_branch create_merge_request create_or_update_file get_file_contents push_files search_code", []string{`"branch": {one_of: ["bot/left-pad"]}`, `"source_branch": {one_of: ["bot/left-pad"]}`}},
 		{"Summarise the open issues of acme/shop.", forge, "get_issue list_issues", []string{"expires: 1h"}},
 		{"Triage the new issues in acme/shop: label them and leave a comment on each", forge, "create_issue_note get_issue list_issues update_issue", nil},
-		{"Answer issue #12 in acme/shop with a comment", forge, "create_issue_note get_issue list_issues", []string{`"issue_iid": {one_of: ["12"]}`}},
+		{"Answer issue #12 in acme/shop with a comment", forge, "create_issue_note get_issue list_issues", []string{`"issue_iid": {one_of: ["12", 12]}`}},
 		{"Open an issue in acme/shop about the slow start", forge, "create_issue get_issue list_issues", nil},
 		{"Delete the branch old/stuff of acme/shop", forge, "delete_branch", []string{`"branch": {one_of: ["old/stuff"]}`}},
 		{"Cut a release of acme/shop from CHANGELOG.md", forge, "create_release get_file_contents", nil},
@@ -129,4 +134,84 @@ func FuzzDraft(f *testing.F) {
 			t.Fatal("another draft of the same")
 		}
 	})
+}
+
+var (
+	mailer = []intent.Offer{
+		offer("send_email", labels.Egress, "to", "cc", "subject", "body"), offer("reply_to_email", labels.Egress, "email_id", "cc", "body"), offer("post_message", labels.Egress, "channel", "text"),
+		offer("search_emails", labels.Read, "query"), offer("list_commits", labels.Read, "project_id", "ref"), offer("get_commit", labels.Read, "project_id", "sha"), offer("create_commit", labels.Write, "project_id", "actions/file_path"),
+	}
+	web = append([]intent.Offer{offer("fetch", labels.Egress, "url", "max_length"), offer("fetch_html", labels.Unclassified, "url"), offer("get_page", labels.Egress, "page_id"), offer("create_webhook", labels.Egress, "url")}, disk...)
+	git = append([]intent.Offer{
+		offer("git_commit", labels.Write, "repo_path", "message"), offer("git_add", labels.Write, "repo_path", "files"), offer("git_push", labels.Egress, "remote"), offer("git_reset", labels.Write, "repo_path"),
+	}, disk...)
+)
+
+// TestDraftBounds: a tool that changes something is proposed where a word of the task
+// bounds it, and is left out by name otherwise; what reads is held to the task's files.
+func TestDraftBounds(t *testing.T) {
+	for _, x := range []struct {
+		task      string
+		catalogue []intent.Offer
+		tools     string
+		texts     []string
+	}{
+		{"Move the file a.txt to archive/a.txt", disk, "move_file read_text_file search_files",
+			[]string{`"destination": {file: ["a.txt", "archive/a.txt"]}`, `"source": {file: ["a.txt", "archive/a.txt"]}`, "allow: [\"read_text_file\"]\n  args:\n    \"path\": {file: "}},
+		{"Move a.txt into the folder archive/", disk, "directory_tree list_directory move_file read_text_file search_files",
+			[]string{`"destination": {file: ["a.txt"], within: ["archive"]}`}},
+		{"Rename a.txt to b.txt", disk, "move_file read_text_file search_files", []string{`"source": {file: ["a.txt", "b.txt"]}`}},
+		{"Rename the function f in src/app.py", disk, "edit_file read_text_file search_files write_file", []string{`"path": {file: ["src/app.py"]}`}},
+		{"Move the file to the archive", disk, "read_text_file search_files", []string{"# left out: \"move_file\"; nothing in the task bounds it\n"}},
+		{"Fix the typo in the manual", disk, "read_text_file search_files", []string{`# left out: "edit_file"`, `# left out: "write_file"`}},
+		{"Fix the typo in the readme", disk, "edit_file read_text_file search_files write_file", []string{`"path": {file: ["README.md"]}`}},
+		{"Send an email to ann@corp.example with the list of commits of project 7", mailer, "get_commit list_commits send_email",
+			[]string{`"to": {recipients: ["ann@corp.example"]}`, `"cc": {recipients: ["ann@corp.example"], optional: true}`, `"project_id": {one_of: ["7", 7]}`, `# left out: "reply_to_email"`, `# left out: "post_message"`}},
+		{"Tell ann@corp.example about the issues of acme/shop", append(slices.Clone(mailer), forge...), "get_issue list_issues send_email", []string{`"to": {recipients`, `"project_id": {one_of: ["acme/shop"]}`}},
+		{"List the mails from ann@corp.example", mailer, "search_emails", nil},
+		{"Assign issue #3 of acme/shop to ann@corp.example", append(slices.Clone(mailer), forge...), "get_issue list_issues update_issue", nil},
+		{"Fetch https://example.com/news and save it in notes/news.md", web, "fetch fetch_html read_text_file search_files write_file",
+			[]string{`"url": {hosts: ["example.com"]}`, `"path": {file: ["notes/news.md"]}`}},
+		{"Write a summary of the issues of acme/shop in notes/issues.md", append(slices.Clone(disk), forge...), "create_or_update_file get_file_contents get_issue list_issues push_files write_file", []string{`"path": {file: ["notes/issues.md"]}`}},
+		{"Fix the typo in the greeting: edit src/app.py and commit", git, "edit_file git_add git_commit read_text_file search_files write_file",
+			[]string{`"files": {file: ["src/app.py"]}`, `"path": {file: ["src/app.py"]}`}},
+		{"Raise tide-ui to 2.4.0 in fleet/harbour on a branch of its own and open a merge request to main", forge, "create_branch create_merge_request create_or_update_file get_file_contents push_files", nil},
+		{"Read the changelog and raise left-pad in package.json of acme/shop", forge, "create_or_update_file get_file_contents push_files",
+			[]string{`"file_path": {file: ["package.json", "CHANGELOG.md"], optional: true}`, `"file_path": {file: ["package.json"]} #`}},
+		{"Merge the merge request !5 of acme/shop", forge, "list_merge_requests merge_merge_request", []string{`"merge_request_iid": {one_of: ["5", 5]}`}},
+		{"Write the release notes of acme/shop into docs/news.md", forge, "create_or_update_file get_file_contents push_files", nil},
+		{"Delete the label bug in acme/shop", append([]intent.Offer{offer("delete_issue", labels.Unclassified, "project_id"), offer("delete_label", labels.Unclassified, "project_id")}, forge...), "delete_label get_issue list_issues", nil},
+		{"Show the last commit of project 7", mailer, "get_commit list_commits", nil},
+	} {
+		d, err := intent.DraftOf(x.task, "forge", x.catalogue)
+		if err != nil {
+			t.Errorf("%s: %v", x.task, err)
+			continue
+		}
+		if got := strings.Join(d.Tools, " "); got != x.tools {
+			t.Errorf("%s:\n%s, want\n%s", x.task, got, x.tools)
+		}
+		for _, want := range x.texts {
+			if !strings.Contains(d.Text, want) {
+				t.Errorf("%s: no %s in\n%s", x.task, want, d.Text)
+			}
+		}
+	}
+	for _, x := range []struct { // one bound is not enough where another way out stays open
+		task string
+		tool intent.Offer
+	}{
+		{"Move a.txt to b.txt", offer("move_file", labels.Write, "path", "folder_id")}, {"Send a mail about issue #3", offer("send_email", labels.Egress, "issue_iid", "to")},
+		{"Mail ann@corp.example about issue #3", offer("send_email", labels.Egress, "issue_iid", "cc")}, {"Forward the file a.txt", offer("forward_file", labels.Egress, "path", "recipient")},
+		{"Create a webhook in acme/shop", offer("create_webhook", labels.Egress, "project_id", "url")}, {"Commit ./", offer("create_commit", labels.Write, "project_id", "branch")},
+		{"Fetch the page", offer("get_page", labels.Read, "url")}, {"Read the issue", offer("get_issue", labels.Read|labels.Execute, "id")},
+	} {
+		if d, err := intent.DraftOf(x.task, "forge", []intent.Offer{x.tool}); !errors.Is(err, intent.ErrNothing) || !strings.Contains(err.Error(), x.tool.Name) {
+			t.Errorf("%s: %v %+v", x.task, err, d)
+		}
+	}
+	alone := []intent.Offer{offer("move_file", labels.Write, "source", "destination")}
+	if d, err := intent.DraftOf("Move the file to the archive", "forge", alone); !errors.Is(err, intent.ErrNothing) || !strings.Contains(err.Error(), "move_file") {
+		t.Errorf("%v %v", d, err)
+	}
 }

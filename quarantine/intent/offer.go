@@ -20,6 +20,7 @@ type Offer struct {
 type Arg struct {
 	Name string
 	Top  bool // it stands at the top of the arguments
+	Must bool // the schema requires it there
 }
 
 // maxArgDepth is how deep schemas are looked into for names of arguments.
@@ -28,6 +29,7 @@ const maxArgDepth = 6
 type offerSchema struct {
 	Properties map[string]offerSchema `json:"properties"`
 	Items      jsontext.Value         `json:"items"`
+	Required   jsontext.Value         `json:"required"`
 }
 
 // OfferOf reads a tool. What does not read as a schema has no arguments that a draft
@@ -43,8 +45,12 @@ func OfferOf(raw []byte, effect labels.Effect) Offer {
 	o := Offer{Name: t.Name, Effect: effect}
 	seen := map[string]bool{}
 	t.Schema.walk(0, func(name string, top bool) { seen[name] = seen[name] || top })
+	var must []string
+	if json.Unmarshal(t.Schema.Required, &must) != nil {
+		must = nil
+	}
 	for name, top := range seen {
-		o.Args = append(o.Args, Arg{name, top})
+		o.Args = append(o.Args, Arg{name, top, top && slices.Contains(must, name)})
 	}
 	slices.SortFunc(o.Args, func(a, b Arg) int {
 		if a.Name < b.Name {
@@ -60,39 +66,38 @@ func (s *offerSchema) walk(depth int, found func(name string, top bool)) {
 		return
 	}
 	for name, p := range s.Properties {
-		found(name, depth == 0)
+		items := p.items()
+		if len(p.Properties) == 0 && (items == nil || len(items.Properties) == 0) { // else its members count
+			found(name, depth == 0)
+		}
 		p.walk(depth+1, found)
 	}
-	if len(s.Items) > 0 && s.Items.Kind() == '{' {
-		var items offerSchema
-		if json.Unmarshal(s.Items, &items) == nil {
-			items.walk(depth+1, found)
-		}
+	if items := s.items(); items != nil {
+		items.walk(depth+1, found)
 	}
+}
+
+// items is the schema of the elements; nil: there is none.
+func (s *offerSchema) items() *offerSchema {
+	var items offerSchema
+	if len(s.Items) == 0 || s.Items.Kind() != '{' || json.Unmarshal(s.Items, &items) != nil {
+		return nil
+	}
+	return &items
 }
 
 // fits tells why a task wants the tool; the empty want: it does not. Every word of its
 // name has to be one that the task has, or that says nothing.
 func (o *Offer) fits(r *reading, own string) want {
-	var does []deed
-	var about []string
-	for i, w := range nameWords(o.Name) {
-		thing := things[w]
-		switch {
-		case noise[w] || w == own:
-		case w == "open" && i == 0:
-			does = append(does, look, create)
-		case w == "draft" && i > 0: // a kind of note or request
-			about = append(about, w)
-		case slices.Contains(strong, w) && !r.words[w]:
-			return want{}
-		case deeds[w] != nil && (thing == "" || i == 0):
-			does = append(does, deeds[w]...)
-		case thing != "":
-			about = append(about, thing)
-		default:
-			about = append(about, w)
-		}
+	does, about, ok := o.says(r, own)
+	if !ok {
+		return want{}
+	}
+	switch {
+	case len(r.hosts) > 0 && o.has(hostArgs) && slices.Contains(does, look) && !slices.ContainsFunc(about, func(t string) bool { return t != "page" }):
+		about = []string{"address"} // "fetch", "read_url"
+	case len(about) == 0 && r.wanted(record) && slices.Contains(nameWords(o.Name), "add") && o.has(pathArgs):
+		return want{record, "commit"} // "git_add"
 	}
 	for _, thing := range about {
 		if !r.words[thing] {
@@ -100,7 +105,7 @@ func (o *Offer) fits(r *reading, own string) want {
 		}
 	}
 	switch {
-	case o.Effect&labels.Destructive != 0 && o.Effect != labels.AllEffects && !r.wanted(remove),
+	case o.Effect&labels.Destructive != 0 && o.Effect != labels.AllEffects && !r.wanted(remove) && !slices.Contains(does, place),
 		slices.Contains(does, remove) && !r.wanted(remove), slices.Contains(does, run) && !r.wanted(run):
 		return want{}
 	case len(does) == 0:
@@ -118,7 +123,34 @@ func (o *Offer) fits(r *reading, own string) want {
 	return best
 }
 
-// placed tells whether the tool can be held to a project.
-func (o *Offer) placed() bool {
-	return slices.ContainsFunc(o.Args, func(a Arg) bool { return slices.Contains(projectArgs, a.Name) || a.Name == "repo" })
+// says is what the name of the tool says that it does, and to what; not ok: it has a
+// verb that the task would have to say itself.
+func (o *Offer) says(r *reading, own string) (does []deed, about []string, ok bool) {
+	for i, w := range nameWords(o.Name) {
+		thing := things[w]
+		switch {
+		case noise[w] || w == own:
+		case slices.Contains(formats, w) && o.has(hostArgs): // "fetch_html"
+		case w == "open" && i == 0:
+			does = append(does, look, create)
+		case w == "draft" && i > 0: // a kind of note or request
+			about = append(about, w)
+		case w == "commit":
+			if about = append(about, w); len(does) == 0 || slices.Contains(does, create) {
+				does = append(does, record, change)
+			}
+		case slices.Contains(strong, w) && !r.words[w]:
+			return nil, nil, false
+		case deeds[w] != nil && (thing == "" || i == 0):
+			does = append(does, deeds[w]...)
+		case thing != "":
+			about = append(about, thing)
+		default:
+			about = append(about, w)
+		}
+	}
+	return does, about, true
 }
+
+// formats are in names of tools that fetch, and say nothing of what.
+var formats = []string{"html", "markdown", "json", "txt"}

@@ -17,6 +17,8 @@ const (
 	send   deed = "send"
 	run    deed = "run"
 	remark deed = "comment" // to leave a comment on something
+	place  deed = "move"    // to have a file elsewhere, or under another name
+	record deed = "commit"  // to make a commit of what was changed
 )
 
 // deeds are verbs, in tasks and in names of tools. A verb may be several.
@@ -31,27 +33,35 @@ var determiners = strings.Fields("the a an all any each every my our their your 
 // vague are verbs that are nouns or adjectives as often: they count where a clause
 // begins, or behind one of these.
 var (
-	vague = strings.Fields("start open build report cut file post message run look note draft cancel label set new document show query trigger reply comment answer fork raise")
+	vague = strings.Fields("start open build report cut file post message run look note draft cancel label set new document show query trigger reply comment answer fork raise commit put")
 	leads = strings.Fields("to and or then please also must should will can just only now")
 )
 
 // strong are verbs that a task has to say itself, since no other verb means them.
-var strong = strings.Fields("move rename merge approve close reopen publish fork transfer share cancel retry resolve assign upload insert forward invite play")
+var strong = strings.Fields("move rename copy merge approve close reopen publish fork transfer share cancel retry resolve assign upload insert forward invite play")
 
 // places stand before what only says where.
 var places = strings.Fields("on to in into from against onto at")
+
+// keeps are verbs of a file, where their clause names one: what else is spoken of there
+// is what goes into it.
+var keeps = strings.Fields("save store put write")
+
+// kept are files that are called by a word.
+var kept = map[string]string{"changelog": "CHANGELOG.md", "readme": "README.md"}
 
 // noise are words in names of tools that say nothing of what a tool is about.
 var noise = map[string]bool{}
 
 func init() {
 	for d, words := range map[deed]string{
-		look:   "read look check find list show summarise summarize review inspect search get fetch report tell count explain analyse analyze compare view describe browse query download see which what how",
-		change: "bump update upgrade raise change edit modify fix correct rename replace write set refactor format translate adjust apply implement improve document move push commit close reopen resolve label assign triage approve merge append rewrite increase lower pin prepend",
-		create: "create open make new start draft submit file add prepare write publish upload insert raise push fork leave cut",
+		look:   "read look check find list show summarise summarize review inspect search get fetch report tell count explain analyse analyze compare view describe browse query download scrape see which what how",
+		change: "bump update upgrade raise change edit modify fix correct replace write set refactor format translate adjust apply implement improve document rename push commit close reopen resolve label assign triage approve merge append rewrite increase lower pin prepend",
+		create: "create open make new start draft submit file add prepare write publish upload insert raise push fork leave cut save store put",
 		remove: "delete remove drop purge erase unlink clear",
 		send:   "send mail email notify post message reply forward invite",
 		remark: "comment reply note answer respond remark",
+		place:  "move rename copy",
 		run:    "run execute trigger deploy build retry cancel play launch invoke eval",
 	} {
 		for w := range strings.FieldsSeq(words) {
@@ -65,8 +75,8 @@ func init() {
 		"request": "mergerequest pullrequest mr prs pr mrs",
 		"issue":   "issue issues bug bugs ticket tickets",
 		"project": "repo repository repositories project projects",
-		"commit":  "commits", "tag": "tag tags", "release": "release releases", "pipeline": "pipeline pipelines workflow workflows", "job": "job jobs",
-		"label": "labels", "milestone": "milestone milestones", "wiki": "wiki", "user": "user users member members people", "group": "group groups namespace namespaces",
+		"commit":  "commit commits", "address": "webaddress", "tag": "tag tags", "release": "release releases", "pipeline": "pipeline pipelines workflow workflows", "job": "job jobs",
+		"label": "label labels", "milestone": "milestone milestones", "wiki": "wiki", "user": "user users member members people", "group": "group groups namespace namespaces",
 		"comment": "comment comments note notes discussion discussions thread threads reply", "diff": "diff diffs changes patch",
 		"entity": "entity entities", "relation": "relation relations", "observation": "observation observations", "graph": "graph knowledge memory node nodes",
 		"mail": "mail mails email emails message messages inbox", "page": "page pages url web website site", "event": "event events calendar meeting meetings appointment",
@@ -76,7 +86,7 @@ func init() {
 			things[w] = thing
 		}
 	}
-	for w := range strings.FieldsSeq("content contents text by id from to the of in on or and all for with multiple single many details detail info data my a an one some current media") {
+	for w := range strings.FieldsSeq("content contents text by id from to the of in on or and all for with multiple single many details detail info data my a an one some current media git") {
 		noise[w] = true
 	}
 }
