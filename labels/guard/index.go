@@ -60,10 +60,11 @@ func (x *Index) Release() {
 func (x *Index) object(v args.Value, around int32, top bool) {
 	for m := v.First(); m.Kind() != 0; m = m.Next() {
 		from := len(x.names)
-		x.names = squash(x.names, m.Name())
+		var signs sign
+		x.names, signs = squashed(x.names, m.Name())
 		k := kindOf(x.names[from:])
 		i := int32(len(x.list))
-		x.list = append(x.list, member{m, uint32(from), uint32(len(x.names)), around, k, top, signsOf(m.Name())})
+		x.list = append(x.list, member{m, uint32(from), uint32(len(x.names)), around, k, top, signs})
 		x.all |= k
 		x.below(m, k, i)
 	}
@@ -80,7 +81,9 @@ func (x *Index) below(v args.Value, k kind, i int32) {
 		}
 	case '"':
 		if k&(isProse|isLoose) != isProse {
-			x.list[i].signs |= signsIn(v, k)
+			if s := signsIn(v, k); s != 0 {
+				x.list[i].signs |= s
+			}
 		}
 		if k&isProse != 0 {
 			return

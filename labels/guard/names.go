@@ -31,17 +31,25 @@ const (
 // squash appends the form of a name in which two names that a lenient server takes for
 // one are equal: what it looks like in lower case, letters and digits alone.
 func squash(b []byte, name string) []byte {
-	start := len(b)
+	b, _ = squashed(b, name)
+	return b
+}
+
+// squashed is squash, and what signs the name has.
+func squashed(b []byte, name string) ([]byte, sign) {
+	start, s := len(b), sign(0)
 	for i := 0; i < len(name); i++ {
 		c := name[i]
 		if c >= 0x80 {
-			return squashMore(b[:start], name)
+			return squashMore(b[:start], name), oddName
 		}
 		if l := plain[c]; l != 0 {
 			b = append(b, l)
+		} else if c != '_' && odd[c] {
+			s = oddName
 		}
 	}
-	return b
+	return b, s
 }
 
 // squashMore is squash of names beyond ASCII.
@@ -199,7 +207,10 @@ func tradeOf(tool string) (t trade) {
 		for j < len(tool) && goesOn(tool[j-1], tool[j]) {
 			j++
 		}
-		w := strings.TrimRight(tool[i:j], joints)
+		w := tool[i:j]
+		for w != "" && joints[w[len(w)-1]] {
+			w = w[:len(w)-1]
+		}
 		if i = j; w == "" || len(w) > len(buf)/4 {
 			continue
 		}
@@ -237,10 +248,10 @@ func tradeOf(tool string) (t trade) {
 	return t
 }
 
-const joints = "_-./: "
+// joints are what parts the words of a name.
+var joints = [256]bool{'_': true, '-': true, '.': true, '/': true, ':': true, ' ': true}
 
 // goesOn tells whether b stands in the word that a stands in.
-func goesOn(a, b byte) bool {
-	upper := func(c byte) bool { return 'A' <= c && c <= 'Z' }
-	return strings.IndexByte(joints, a) < 0 && (!upper(b) || upper(a))
-}
+func goesOn(a, b byte) bool { return !joints[a] && (!isUpper(b) || isUpper(a)) }
+
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }

@@ -17,10 +17,10 @@ const (
 	hasDash                  // a text of it begins like an option
 )
 
-// oddBytes are those of names with a sign.
-var oddBytes = func() (t [256]bool) {
-	for c := range t {
-		t[c] = c >= 0x80 || strings.IndexByte(`/\.%~:`, byte(c)) >= 0
+// odd are the characters of ASCII that make a name odd.
+var odd = func() (t [0x80]bool) {
+	for _, c := range []byte(`/\.%~:`) {
+		t[c] = true
 	}
 	return t
 }()
@@ -33,21 +33,21 @@ var opening = func() (t [256]bool) {
 	return t
 }()
 
-func signsOf(name string) sign {
-	for i := range len(name) {
-		if oddBytes[name[i]] {
-			return oddName
-		}
-	}
-	return 0
-}
-
 // signsIn are those of a text under a name of kind k.
 func signsIn(v args.Value, k kind) (s sign) {
-	if raw := v.Raw(); len(raw) < 3 || !opening[raw[1]] {
+	text := v.Text()
+	if text == "" || !opening[text[0]] {
 		return 0
 	}
-	text := v.Text()
+	if isLetter(text[0]) { // most texts are no scheme by their first letters
+		i := 1
+		for i < len(text) && isLetter(text[i]) {
+			i++
+		}
+		if i == len(text) || text[i] != ':' && text[i] != '+' && text[i] > ' ' {
+			return 0
+		}
+	}
 	if isFetched(text) && !(k&isLoose != 0 && blankInside(text)) {
 		s |= hasURL
 	}
@@ -118,14 +118,14 @@ func climbsByName(name string) string {
 // says. A word that is plainly a name of an argument is none, as in {"file": {"name": …}};
 // nor is any other plain word held to lie in a folder.
 func (w *walker) named(m *member, k kind) {
-	odd := m.signs&oddName != 0
-	if k&judged == 0 || m.kind != 0 && !odd {
+	marked := m.signs&oddName != 0
+	if k&judged == 0 || m.kind != 0 && !marked {
 		return
 	}
 	s, name := w.set, m.value.Name()
 	if s.paths != nil && (k&isPath != 0 || k&likePath != 0 && looksLikePath(name)) {
 		rule := s.plain
-		if odd {
+		if marked {
 			rule = s.paths
 		}
 		w.refuse("path", m.value, rule.Check(name, w.call.Files))
