@@ -17,8 +17,8 @@ import (
 // nothing of the file.
 var ErrText = errors.New("not the plain YAML that is taken here")
 
-// maxFlow is how deep [ and { may be nested.
-const maxFlow = 4
+// Flow is how deep [ and { may be nested in files of ours, if they do not say more.
+const Flow = 4
 
 // Clean drops a byte order mark and reads CRLF as LF. It refuses what is not UTF-8.
 func Clean(text []byte) ([]byte, error) {
@@ -32,7 +32,10 @@ func Clean(text []byte) ([]byte, error) {
 // Plain refuses what makes a YAML text mean more than it seems to: anchors, aliases,
 // merges, tags, directives, complex keys and further documents. It bounds nesting,
 // which the parser does not: a line of nothing but dashes would take all memory.
-func Plain(text []byte) error {
+func Plain(text []byte) error { return PlainTo(text, Flow) }
+
+// PlainTo is Plain with [ and { nested as deep as deepest.
+func PlainTo(text []byte, deepest int) error {
 	flow, content := 0, false
 	line, dashes, colons := 0, 0, 0
 	for _, t := range lexer.Tokenize(string(text)) {
@@ -60,7 +63,7 @@ func Plain(text []byte) error {
 				colons++
 			}
 		}
-		if flow > maxFlow || dashes > 1 || colons > 1 {
+		if flow > deepest || dashes > 1 || colons > 1 {
 			return bad("nested too deep")
 		}
 		content = true
@@ -75,21 +78,24 @@ func Decode(text []byte, v any) error {
 		return err
 	}
 	if err := yaml.UnmarshalWithOptions(text, v, yaml.Strict()); err != nil {
-		return placed(err)
+		return Placed(err, "")
 	}
 	return nil
 }
 
-// placed keeps the place of a YAML error and drops its text, which quotes the file.
-func placed(err error) error {
-	what := "not valid YAML of this format"
+// Placed keeps the place of a YAML error and drops its text, which quotes the file.
+// what says what is wrong; empty: what can be told of the error.
+func Placed(err error, what string) error {
 	switch {
+	case what != "":
 	case errors.As(err, new(*yaml.UnknownFieldError)):
 		what = "unknown key"
 	case errors.As(err, new(*yaml.DuplicateKeyError)):
 		what = "repeated key"
 	case errors.Is(err, errWord), errors.As(err, new(*yaml.TypeError)):
 		what = "a value has another type than its key wants"
+	default:
+		what = "not valid YAML of this format"
 	}
 	var at yaml.Error
 	if errors.As(err, &at) && at.GetToken() != nil && at.GetToken().Position != nil {

@@ -1,16 +1,13 @@
 package policy
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
-	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/token"
 
+	"github.com/pratique-dev/pratique/internal/yamltext"
 	"github.com/pratique-dev/pratique/labels/guard"
 )
 
@@ -74,25 +71,8 @@ type fileRate struct {
 	Per  *word          `yaml:"per"`
 }
 
-// A word is a string that YAML reads as one: 42, true and null are something
-// else, and what they would become is for the file to say, in quotes.
-type word string
-
-var errWord = errors.New("not a string; put it in quotes")
-
-// UnmarshalYAML implements yaml.InterfaceUnmarshaler.
-func (w *word) UnmarshalYAML(decode func(any) error) error {
-	var v any
-	if err := decode(&v); err != nil {
-		return err
-	}
-	s, ok := v.(string)
-	if !ok {
-		return errWord
-	}
-	*w = word(s)
-	return nil
-}
+// A word is a string that YAML reads as one.
+type word = yamltext.Word
 
 func stringsOf(words []word) []string {
 	list := make([]string, len(words))
@@ -112,12 +92,12 @@ func Load(text []byte) (*Rules, error) {
 	if len(text) > MaxRulesBytes {
 		return nil, fmt.Errorf("%w: more than %d bytes", ErrRules, MaxRulesBytes)
 	}
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	if !utf8.Valid(text) {
-		return nil, fmt.Errorf("%w: not UTF-8", ErrRules)
+	text, err := yamltext.Clean(text)
+	if err == nil {
+		err = yamltext.PlainTo(text, maxFlow)
 	}
-	if err := plainYAML(string(text)); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRules, err)
 	}
 	var f file
 	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
@@ -139,63 +119,12 @@ func Load(text []byte) (*Rules, error) {
 	return newRules(list, f.Shadow != nil && *f.Shadow, f.Guards)
 }
 
-// plainYAML refuses what makes a YAML text mean more than it seems to: anchors,
-// aliases, merges, tags, directives, complex keys and further documents. It
-// bounds nesting, which the parser does not: a line of nothing but dashes would
-// take all memory.
-func plainYAML(text string) error {
-	flow, content := 0, false
-	line, dashes, colons := 0, 0, 0
-	for _, t := range lexer.Tokenize(text) {
-		bad := func(what string) error { return fmt.Errorf("%w: line %d: %s", ErrRules, t.Position.Line, what) }
-		if t.Position.Line != line {
-			line, dashes, colons = t.Position.Line, 0, 0
-		}
-		switch t.Type {
-		case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType, token.DirectiveType, token.MappingKeyType:
-			return bad("anchors, aliases, merges, tags, directives and complex keys are not taken")
-		case token.DocumentHeaderType, token.DocumentEndType:
-			if content || t.Type == token.DocumentEndType {
-				return bad("one document only")
-			}
-		case token.CommentType:
-			continue
-		case token.SequenceStartType, token.MappingStartType:
-			flow++
-		case token.SequenceEndType, token.MappingEndType:
-			flow--
-		case token.SequenceEntryType:
-			dashes++
-		case token.MappingValueType:
-			if flow == 0 {
-				colons++
-			}
-		}
-		if flow > maxFlow || dashes > 1 || colons > 1 {
-			return bad("nested too deep")
-		}
-		content = true
-	}
-	return nil
-}
-
 // yamlError keeps the place of a YAML error and drops its text, which quotes the
 // file.
 func yamlError(err error) error {
-	what := "not valid YAML of this format"
-	switch {
-	case errors.As(err, new(*yaml.UnknownFieldError)):
-		what = "unknown key"
-	case errors.As(err, new(*yaml.DuplicateKeyError)):
-		what = "repeated key"
-	case errors.Is(err, guard.ErrConfig):
+	what := ""
+	if errors.Is(err, guard.ErrConfig) {
 		what = "a value of guards or args is not one of this format"
-	case errors.Is(err, errWord), errors.As(err, new(*yaml.TypeError)):
-		what = "a value has another type than its key wants"
 	}
-	var at yaml.Error
-	if errors.As(err, &at) && at.GetToken() != nil && at.GetToken().Position != nil {
-		return fmt.Errorf("%w: line %d: %s", ErrRules, at.GetToken().Position.Line, what)
-	}
-	return fmt.Errorf("%w: %s", ErrRules, what)
+	return fmt.Errorf("%w: %w", ErrRules, yamltext.Placed(err, what))
 }

@@ -3,44 +3,9 @@ package host
 import (
 	"net/netip"
 	"strings"
-)
 
-// special are the IPv4 and IPv6 addresses that are not public, from the IANA
-// special-purpose registries (RFC 6890 and what followed). What lies outside of global
-// is not public either: loopback, mapped, NAT64, unique local, link local, multicast.
-var (
-	special = prefixes(
-		"0.0.0.0/8",        // this network
-		"10.0.0.0/8",       // private
-		"100.64.0.0/10",    // carrier-grade NAT; also cloud metadata
-		"127.0.0.0/8",      // loopback
-		"168.63.129.16/32", // a cloud's host agent
-		"169.254.0.0/16",   // link local; cloud metadata
-		"172.16.0.0/12",    // private
-		"192.0.0.0/24",     // IETF protocols; cloud metadata
-		"192.0.2.0/24",     // documentation
-		"192.88.99.0/24",   // 6to4 relays
-		"192.168.0.0/16",   // private
-		"198.18.0.0/15",    // benchmarks
-		"198.51.100.0/24",  // documentation
-		"203.0.113.0/24",   // documentation
-		"224.0.0.0/4",      // multicast
-		"240.0.0.0/4",      // reserved, broadcast
-		"2001::/23",        // IETF protocols: Teredo, ORCHID
-		"2001:db8::/32",    // documentation
-		"2002::/16",        // 6to4: holds any IPv4 address
-		"3fff::/20",        // documentation
-	)
-	global = netip.MustParsePrefix("2000::/3")
+	"github.com/pratique-dev/pratique/internal/publicaddr"
 )
-
-func prefixes(ss ...string) []netip.Prefix {
-	out := make([]netip.Prefix, len(ss))
-	for i, s := range ss {
-		out[i] = netip.MustParsePrefix(s)
-	}
-	return out
-}
 
 // locals are domains that never lead out of a machine, network or cluster (RFC 6761,
 // 6762, 8375, ICANN's .internal, and what routers and clouds are set up with).
@@ -59,21 +24,9 @@ var pointers = []string{
 // public tells whether a host is one of the public internet, as far as its name says.
 func (n name) public() bool {
 	if n.address.IsValid() {
-		return public(n.address)
+		return publicaddr.Public(n.address)
 	}
 	return !n.local() && !n.under(pointers) && !embedded(n.text)
-}
-
-func public(a netip.Addr) bool {
-	if a.Is6() && !global.Contains(a) {
-		return false
-	}
-	for _, p := range special {
-		if p.Contains(a) {
-			return false
-		}
-	}
-	return true
 }
 
 // local tells whether a name is one of a machine or its network: without a dot, or in
@@ -98,7 +51,7 @@ func (n name) under(domains []string) bool {
 func embedded(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if digit(text[i]) && (i == 0 || text[i-1] == '.' || text[i-1] == '-') {
-			if a, ok := quad(text[i:]); ok && !public(a) {
+			if a, ok := quad(text[i:]); ok && !publicaddr.Public(a) {
 				return true
 			}
 		}
