@@ -9,10 +9,11 @@ import (
 	guards "github.com/pratique-dev/pratique/labels/guard"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/labels/policy/advise"
+	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
+	"github.com/pratique-dev/pratique/registry/decisions"
 	"github.com/pratique-dev/pratique/registry/decisions/replay"
-	"github.com/pratique-dev/pratique/registry/node"
 )
 
 func policyExplainVerb() verb {
@@ -138,27 +139,7 @@ func explainPolicy(c *call) (any, error) {
 	if c.has("cases") {
 		return c.explainCase(other)
 	}
-	cfg, err := c.config()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.folder(cfg.Data); err != nil {
-		return nil, err
-	}
-	r, err := c.decision(cfg.Data)
-	if err != nil {
-		return nil, err
-	}
-	return c.onFolder(func(n *node.Node) (any, error) {
-		src, err := c.sources(n, cfg.Data)
-		if err != nil {
-			return nil, err
-		}
-		ins, err := c.inspector(cfg.Inspector, c.logger(cfg.Log))
-		if err != nil {
-			return nil, err
-		}
-		defer ins.Close()
+	return c.onDecision(func(r *decisions.Record, src replay.Sources, ins quarantine.Inspector) (any, error) {
 		p, f, err := replay.Facts(c, r, src, ins)
 		if errors.Is(err, replay.ErrMissing) {
 			return nil, &coded{exitPrecondition, err}

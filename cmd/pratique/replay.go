@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/quarantine"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/decisions"
@@ -69,29 +70,9 @@ func (o replayOutput) show(w io.Writer) {
 }
 
 func runReplay(c *call) (any, error) {
-	cfg, err := c.config()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.folder(cfg.Data); err != nil {
-		return nil, err
-	}
-	r, err := c.decision(cfg.Data)
-	if err != nil {
-		return nil, err
-	}
-	e := r.Entry
-	out := replayOutput{Call: e.Call, Spool: r.Spool, Index: r.Index, At: time.UnixMilli(e.At).UTC(), Method: e.Method, Upstream: e.Upstream, Name: e.Name}
-	return c.onFolder(func(n *node.Node) (any, error) {
-		src, err := c.sources(n, cfg.Data)
-		if err != nil {
-			return nil, err
-		}
-		ins, err := c.inspector(cfg.Inspector, c.logger(cfg.Log))
-		if err != nil {
-			return nil, err
-		}
-		defer ins.Close()
+	return c.onDecision(func(r *decisions.Record, src replay.Sources, ins quarantine.Inspector) (any, error) {
+		e := &r.Entry
+		out := replayOutput{Call: e.Call, Spool: r.Spool, Index: r.Index, At: time.UnixMilli(e.At).UTC(), Method: e.Method, Upstream: e.Upstream, Name: e.Name}
 		a, err := replay.Of(c, r, src, ins)
 		if errors.Is(err, replay.ErrMissing) {
 			out.Cannot, out.Why = true, strings.TrimPrefix(err.Error(), replay.ErrMissing.Error()+": ")
@@ -105,6 +86,34 @@ func runReplay(c *call) (any, error) {
 			return out, &coded{exitConflict, errOtherwise}
 		}
 		return out, nil
+	})
+}
+
+// onDecision opens what is needed to judge the recorded decision that the argument
+// names again.
+func (c *call) onDecision(act func(r *decisions.Record, src replay.Sources, ins quarantine.Inspector) (any, error)) (any, error) {
+	cfg, err := c.config()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.folder(cfg.Data); err != nil {
+		return nil, err
+	}
+	r, err := c.decision(cfg.Data)
+	if err != nil {
+		return nil, err
+	}
+	return c.onFolder(func(n *node.Node) (any, error) {
+		src, err := c.sources(n, cfg.Data)
+		if err != nil {
+			return nil, err
+		}
+		ins, err := c.inspector(cfg.Inspector, c.logger(cfg.Log))
+		if err != nil {
+			return nil, err
+		}
+		defer ins.Close()
+		return act(r, src, ins)
 	})
 }
 
