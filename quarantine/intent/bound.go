@@ -38,7 +38,7 @@ func (o *Offer) onFiles() bool {
 // does not name.
 func (p *proposal) reads() bool {
 	plain := p.Effect == labels.Unclassified || p.Effect == labels.Read || p.Effect == labels.AllEffects
-	return p.why.deed == look && plain && !p.has(hostArgs)
+	return p.why.deed == look && plain && !p.has(hostArgs) && !slices.Contains(nameWords(p.Name), "web") // "search_web"
 }
 
 // bound tells whether words of the task bound what the tool can do: one argument of it,
@@ -127,6 +127,8 @@ func (r *reading) places(w want) (text, why string) {
 		}
 	case len(files) == 0 && len(folders) == 0:
 		files = r.called
+	case len(folders) > 0 && w.deed != look && w.thing == "folder":
+		files = nil
 	case len(files) > 0 && w.deed != look && w.deed != place:
 		folders = nil
 	}

@@ -181,6 +181,10 @@ func TestDraftBounds(t *testing.T) {
 		{"Merge the merge request !5 of acme/shop", forge, "list_merge_requests merge_merge_request", []string{`"merge_request_iid": {one_of: ["5", 5]}`}},
 		{"Write the release notes of acme/shop into docs/news.md", forge, "create_or_update_file get_file_contents push_files", nil},
 		{"Delete the label bug in acme/shop", append([]intent.Offer{offer("delete_issue", labels.Unclassified, "project_id"), offer("delete_label", labels.Unclassified, "project_id")}, forge...), "delete_label get_issue list_issues", nil},
+		{"Create the folder out/ and put a list of the files in out/list.txt", disk, "create_directory directory_tree list_directory read_text_file search_files write_file",
+			[]string{"allow: [\"create_directory\"]\n  args:\n    \"path\": {within: [\"out\"]}", "allow: [\"write_file\"]\n  args:\n    \"path\": {file: [\"out/list.txt\"]}"}},
+		{"Open https://example.com/news", web, "fetch fetch_html", []string{`"url": {hosts: ["example.com"]}`}},
+		{"Email ann@corp.example the commits of project 7", mailer, "get_commit list_commits send_email", nil},
 		{"Show the last commit of project 7", mailer, "get_commit list_commits", nil},
 	} {
 		d, err := intent.DraftOf(x.task, "forge", x.catalogue)
@@ -204,7 +208,7 @@ func TestDraftBounds(t *testing.T) {
 		{"Move a.txt to b.txt", offer("move_file", labels.Write, "path", "folder_id")}, {"Send a mail about issue #3", offer("send_email", labels.Egress, "issue_iid", "to")},
 		{"Mail ann@corp.example about issue #3", offer("send_email", labels.Egress, "issue_iid", "cc")}, {"Forward the file a.txt", offer("forward_file", labels.Egress, "path", "recipient")},
 		{"Create a webhook in acme/shop", offer("create_webhook", labels.Egress, "project_id", "url")}, {"Commit ./", offer("create_commit", labels.Write, "project_id", "branch")},
-		{"Fetch the page", offer("get_page", labels.Read, "url")}, {"Read the issue", offer("get_issue", labels.Read|labels.Execute, "id")},
+		{"Search the web for news", offer("search_web", labels.Unclassified, "query")}, {"Fetch the page", offer("get_page", labels.Read, "url")}, {"Read the issue", offer("get_issue", labels.Read|labels.Execute, "id")},
 	} {
 		if d, err := intent.DraftOf(x.task, "forge", []intent.Offer{x.tool}); !errors.Is(err, intent.ErrNothing) || !strings.Contains(err.Error(), x.tool.Name) {
 			t.Errorf("%s: %v %+v", x.task, err, d)
