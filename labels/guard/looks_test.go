@@ -12,7 +12,7 @@ func TestLooksLikePath(t *testing.T) {
 	s := config(t, "{paths: {within: [src]}, off: [hosts]}")
 	refusals(t, s, [][2]string{
 		{`do {"source":"https://h.example/compare/v1...v2"}`, ""},
-		{`do {"source":"https://h.example/a?next=../x"}`, ""},
+		{`do {"source":"https://h.example/a?next=/../x"}`, ""},
 		{`do {"from":"v1..v2","to":"feat...main","input":"so ... or ... /","target":"a.. b/c"}`, ""},
 		{`do {"source":"http://../../x"}`, "path /source"},
 		{`do {"source":"https://h.example/a/../../x"}`, "path /source"},
