@@ -175,19 +175,19 @@ func (w *walker) kindOf(m *member) kind {
 		return k
 	}
 	const paths, hosts, commands = isPath | likePath, isHost | isURL | isURI, isCommand | isWords
-	name := string(w.index.name(m))
+	name := w.index.name(m)
 	if names := w.keys.paths; names != nil {
-		if k &^= paths; names[name] {
+		if k &^= paths; names[string(name)] {
 			k |= isPath
 		}
 	}
 	if names := w.keys.hosts; names != nil {
-		if k &^= hosts; names[name] {
+		if k &^= hosts; names[string(name)] {
 			k |= isHost
 		}
 	}
 	if names := w.keys.refs; names != nil {
-		if k &^= isRef | isEither | isFlag; !names[name] {
+		if k &^= isRef | isEither | isFlag; !names[string(name)] {
 			k &^= commands
 		} else if k&commands == 0 {
 			k |= isRef
