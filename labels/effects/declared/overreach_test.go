@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -96,4 +97,19 @@ func TestOverreachLater(t *testing.T) {
 // nothing was changed since.
 func TestOverreachLast(t *testing.T) {
 	measure(t, "overreach-last.jsonl", declared.Overreach)
+}
+
+// TestConformanceTool: the tool by which the official suite tests schemas asks for a
+// phone number and a mail address, and means neither.
+func TestConformanceTool(t *testing.T) {
+	raw := `{"name":"json_schema_2020_12_tool","description":"Tool with JSON Schema 2020-12 features for conformance testing","inputSchema":{"type":"object",
+"properties":{"name":{"type":"string"},"contactMethod":{"enum":["phone","email"]},"phone":{"type":"string"},"email":{"type":"string"}},
+"allOf":[{"anyOf":[{"required":["phone"]},{"required":["email"]}]}]}}`
+	if got := judged(t, jsontext.Value(raw), &declared.Origin{Known: true}); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+	weather := strings.NewReplacer("json_schema_2020_12_tool", "forecast", "Tool with JSON Schema 2020-12 features for conformance testing", "Shows the weather").Replace(raw)
+	if got := judged(t, jsontext.Value(weather), &declared.Origin{Known: true}); len(got) == 0 {
+		t.Error("a weather tool may ask for a phone number")
+	}
 }
