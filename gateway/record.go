@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/labels"
@@ -144,9 +145,9 @@ func cutPaths(paths []string) []string {
 // why, without its value (RULES.md 10).
 func refusedAt(d *policy.Decision) string {
 	if len(d.Paths()) == 0 || d.Paths()[0] == "" {
-		return "What is wrong: " + d.Why() + "."
+		return "What is wrong: " + strings.TrimSuffix(d.Why(), ".") + "."
 	}
-	return "What is wrong at " + cutName(d.Paths()[0]) + ": " + d.Why() + "."
+	return "What is wrong at " + cutName(d.Paths()[0]) + ": " + strings.TrimSuffix(d.Why(), ".") + "."
 }
 
 // named puts the name that the agent asked for into an entry without an item:
