@@ -10,11 +10,11 @@ import (
 	"github.com/pratique-dev/pratique/labels/policy"
 )
 
-// cases is how many random cases each property is held against.
+// Each property is held against as many random policies (see long_test.go), with so
+// many calls each.
 const (
-	policies = 1000
-	perEach  = 100
-	atLeast  = 100_000
+	perEach = 100
+	atLeast = policies * perEach
 )
 
 // told is all that a decision says.

@@ -1,0 +1,5 @@
+//go:build long
+
+package policy_test
+
+const policies = 1000
