@@ -149,7 +149,7 @@ func (s *scope) one(j judge, text string) truth {
 	return j(text, s.f.Files)
 }
 
-var errUntold = types.NewErr("it cannot be told")
+var errUntold = types.NewErrWithNodeID(shared, "it cannot be told")
 
 func (t truth) val() ref.Val {
 	switch t {

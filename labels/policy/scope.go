@@ -50,9 +50,15 @@ func (s *scope) spend(n int) {
 	}
 }
 
+// shared is the node of errors that evaluations share. CEL writes its node into one
+// that has none, in all evaluations at once; its own shared error is no exception.
+const shared = -1
+
+var _ = types.LabelErrNode(shared, types.NoSuchOverloadErr())
+
 var (
-	errUnknown = types.NewErr("it is not known")
-	errNumber  = types.NewErr("a number that is not exact")
+	errUnknown = types.NewErrWithNodeID(shared, "it is not known")
+	errNumber  = types.NewErrWithNodeID(shared, "a number that is not exact")
 )
 
 // Parent implements cel.Activation.

@@ -104,7 +104,7 @@ func (o *object) Contains(key ref.Val) ref.Val { return among(key, o, false).val
 // Size implements traits.Sizer.
 func (o *object) Size() ref.Val { return types.Int(o.v.Len()) }
 
-var errNoList = types.NewErr("it is an object, not a list")
+var errNoList = types.NewErrWithNodeID(shared, "it is an object, not a list")
 
 // Fold implements traits.Foldable. all, exists and their like would look at the names
 // of an object where a rule means the elements of a list: {} would pass for none, and
