@@ -15,10 +15,16 @@ type document struct {
 
 // A tally is what is counted of one item.
 type tally struct {
-	Run   string              `json:"run"`   // the newest
-	Calls uint64              `json:"calls"` // in it
+	Runs  []runCount          `json:"runs"`  // the one that called last is the last
 	Per   []minute            `json:"per"`   // the last day, oldest first; none is empty
 	Known map[string][]string `json:"known"` // by place, oldest first
+}
+
+// A runCount is how many calls were let through in a run. Several may be open at once:
+// those of launches are counted together.
+type runCount struct {
+	Run string `json:"run"`
+	N   uint64 `json:"n"`
 }
 
 // A minute is how many calls were let through in it.
@@ -32,7 +38,7 @@ func (d *document) check() error {
 		return ErrDamaged
 	}
 	for _, t := range d.Items {
-		if t == nil || len(t.Per) > 2*kept || !slices.IsSortedFunc(t.Per, func(a, b minute) int { return cmp.Compare(a.At, b.At) }) {
+		if t == nil || len(t.Per) > 2*kept || len(t.Runs) > MaxRuns || !slices.IsSortedFunc(t.Per, func(a, b minute) int { return cmp.Compare(a.At, b.At) }) {
 			return ErrDamaged
 		}
 	}
@@ -51,7 +57,7 @@ func (d *document) bytes() ([]byte, error) {
 func (d *document) of(sub Subject, now int64) *tally {
 	t := d.Items[sub.Item]
 	if t == nil {
-		return &tally{Run: sub.Run}
+		return &tally{}
 	}
 	u := *t
 	u.Per = slices.DeleteFunc(slices.Clone(t.Per), func(m minute) bool { return m.At <= now-kept })
@@ -71,10 +77,12 @@ func (t *tally) since(now, minutes int64) (n uint64) {
 }
 
 func (t *tally) runCount(run string) uint64 {
-	if t.Run != run {
-		return 0
+	for _, r := range t.Runs {
+		if r.Run == run {
+			return r.N
+		}
 	}
-	return t.Calls
+	return 0
 }
 
 // knows tells whether all values of a place were sent there before. No value at all
@@ -88,7 +96,9 @@ func (t *tally) knows(place string, sums []string, values int) bool {
 
 // counted is the tally with one more call.
 func (t *tally) counted(run string, now int64, sums map[string][]string) *tally {
-	u := &tally{Run: run, Calls: t.runCount(run) + 1, Per: slices.Clone(t.Per), Known: map[string][]string{}}
+	runs := slices.DeleteFunc(slices.Clone(t.Runs), func(r runCount) bool { return r.Run == run })
+	runs = append(runs, runCount{run, t.runCount(run) + 1})
+	u := &tally{Runs: runs[max(0, len(runs)-MaxRuns):], Per: slices.Clone(t.Per), Known: map[string][]string{}}
 	if n := len(u.Per); n > 0 && u.Per[n-1].At >= now {
 		u.Per[n-1].N++
 	} else {
@@ -109,12 +119,12 @@ func (t *tally) counted(run string, now int64, sums map[string][]string) *tally 
 	return u
 }
 
-// with is the document with another tally. Items that were not called for a day and
-// know nothing make room.
+// with is the document with another tally. Where it is full, items that were not called
+// for a day, nor in this run, and know nothing make room.
 func (d *document) with(sub Subject, t *tally, now int64) *document {
 	n := &document{V: 1, Items: map[string]*tally{}}
 	for item, old := range d.Items {
-		if len(old.Known) == 0 && old.since(now, kept) == 0 && old.Run != sub.Run {
+		if len(d.Items) >= MaxItems && len(old.Known) == 0 && old.since(now, kept) == 0 && old.runCount(sub.Run) == 0 {
 			continue
 		}
 		n.Items[item] = old

@@ -37,6 +37,7 @@ var (
 const (
 	MaxItems  = 1024 // that rules count
 	MaxKnown  = 4096 // values of one place; of more, the oldest are new again
+	MaxRuns   = 256  // that an item is counted in; of more, the one that called it longest ago begins anew
 	MaxValues = 256  // of one place in one call; with more, the place is new
 	maxFile   = 16 << 20
 	keyFile   = "key"

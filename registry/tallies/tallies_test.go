@@ -76,13 +76,35 @@ func TestCounts(t *testing.T) {
 		t.Errorf("a new run sees %+v", got)
 	}
 	c.Add(2 * 3600)
-	want(0, 0, 0, 4) // run_1 is not the newest any more
+	want(3, 0, 0, 4)
 	c.Add(25 * 3600)
-	want(0, 0, 0, 0)
+	want(3, 0, 0, 0)
 	other := alice
 	other.Agent = "agt_2"
 	if got := call(t, open(), other, nil); got.Day != 0 {
 		t.Errorf("another agent sees %+v", got)
+	}
+}
+
+// TestRunsTakeTurns: calls of another run do not make those of this one forgotten, as
+// long as there are not very many.
+func TestRunsTakeTurns(t *testing.T) {
+	s := NewMemory(newClock().now, rand.Reader)
+	other := alice
+	other.Run = "run_2"
+	for want := range uint64(5) {
+		for _, sub := range []Subject{alice, other} {
+			if got := call(t, s, sub, nil); got.Run != want {
+				t.Errorf("%s: %d calls, want %d", sub.Run, got.Run, want)
+			}
+		}
+	}
+	for i := range MaxRuns {
+		other.Run = fmt.Sprint("run_", i+3)
+		call(t, s, other, nil)
+	}
+	if got, err := look(s, alice, nil); err != nil || got.Run != 0 || !got.Known {
+		t.Errorf("beyond the bound: %+v (%v)", got, err)
 	}
 }
 
@@ -202,7 +224,7 @@ func TestBounds(t *testing.T) {
 	s := NewMemory(c.now, rand.Reader)
 	d := &document{V: 1, Items: map[string]*tally{}}
 	for i := range MaxItems {
-		d.Items[fmt.Sprint(i)] = &tally{Run: "run_1", Calls: 1, Per: []minute{{c.Load() / 60, 1}}}
+		d.Items[fmt.Sprint(i)] = &tally{Runs: []runCount{{"run_1", 1}}, Per: []minute{{c.Load() / 60, 1}}}
 	}
 	raw, err := d.bytes()
 	if err != nil {
