@@ -41,10 +41,11 @@ try: npm build
 	@$(GO) run ./examples/$(STORY) -pratique bin/pratique $(ARGS)
 
 # Everything that a change must pass; under five minutes on two cores. Installs
-# what tests need beside Go: Node 22, real servers and clients, from npm.
+# what tests need beside Go: Node 22, real servers and clients, from npm. Many of them
+# wait for processes, so that more run at once than there are cores.
 test: npm
 	$(GO) build ./...
-	$(GO) test -timeout 10m ./...
+	$(GO) test -parallel 4 -timeout 10m ./...
 
 race: export PRATIQUE_NPM =
 race:
