@@ -70,7 +70,7 @@ func TestCacheKeepsNothingOfTheTexts(t *testing.T) {
 func TestAChildsWordsAreNotKept(t *testing.T) {
 	frame := strings.Repeat("x", 1000) + string(quarantine.Override)
 	b := one(harmless)
-	r, err := check(quarantine.Report{Verdict: quarantine.Suspect, Engine: "e", Findings: []quarantine.Finding{{Category: quarantine.Category(frame[1000:])}}}, &b, "e")
+	r, err := check(quarantine.Report{Verdict: quarantine.Suspect, Engine: "e", Findings: []quarantine.Finding{{Category: quarantine.Category(frame[1000:]), Verdict: quarantine.Suspect}}}, &b, "e")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,9 +34,7 @@ func init() {
 // but for the empty one, which speaks of the whole batch. ran are the stages that a
 // whole report names.
 func check(r quarantine.Report, b *quarantine.Batch, ran string) (quarantine.Report, error) {
-	switch r.Verdict {
-	case quarantine.Clear, quarantine.Suspect, quarantine.Hostile:
-	default:
+	if !judged(r.Verdict) {
 		return quarantine.Report{}, errGarbage
 	}
 	if !r.Partial && r.Engine != ran {
@@ -45,7 +43,7 @@ func check(r quarantine.Report, b *quarantine.Batch, ran string) (quarantine.Rep
 	out := quarantine.Report{Verdict: r.Verdict, Partial: r.Partial, Findings: make([]quarantine.Finding, 0, len(r.Findings))}
 	for _, f := range r.Findings {
 		word, known := categories[f.Category]
-		if f.At < 0 || f.At >= len(b.Specimens) || !known || f.Verdict > quarantine.Hostile ||
+		if f.At < 0 || f.At >= len(b.Specimens) || !known || !judged(f.Verdict) ||
 			f.Span.From < 0 || f.Span.To < f.Span.From || f.Span.To > len(b.Specimens[f.At].Text) {
 			return quarantine.Report{}, errGarbage
 		}
@@ -60,4 +58,9 @@ func check(r quarantine.Report, b *quarantine.Batch, ran string) (quarantine.Rep
 		out.Verdict = quarantine.Suspect
 	}
 	return out, nil
+}
+
+// judged says whether v is a verdict that somebody came to.
+func judged(v quarantine.Verdict) bool {
+	return v == quarantine.Clear || v == quarantine.Suspect || v == quarantine.Hostile
 }

@@ -78,7 +78,7 @@ func fake(how string) {
 	case "noise":
 		os.Stdout.WriteString("hello!\n")
 	case "locked":
-		level, _ = jail.Lock(jail.Bounds{Memory: MinMemory, CPU: 60})
+		level, _ = jail.Lock(jail.Bounds{Memory: (1 + 7*race) * MinMemory, CPU: 60}) // the race detector takes much for itself
 	}
 	f, _ := wire.AppendHello(nil, wire.Hello{Landlock: level.Landlock, Seccomp: level.Seccomp, Limits: level.Limits, Engine: engine})
 	os.Stdout.Write(f)
@@ -161,6 +161,8 @@ func obey(o wire.Order, ins quarantine.Inspector, in *bufio.Reader) {
 		say(o.Number, quarantine.Report{Verdict: quarantine.Clear, Engine: "none/1"})
 	case "missing":
 		say(o.Number, quarantine.Report{Verdict: quarantine.Missing, Engine: ins.Engine()})
+	case "missing below":
+		say(o.Number, finding(quarantine.Finding{Category: quarantine.Prose}))
 	case "far place":
 		say(o.Number, finding(quarantine.Finding{At: len(o.Batch.Specimens), Category: quarantine.Prose, Verdict: quarantine.Suspect}))
 	case "long span":

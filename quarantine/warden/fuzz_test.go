@@ -22,6 +22,8 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(good[5:])
 	bad, _ := wire.AppendReport(nil, 1, failed(&b, quarantine.Late))
 	f.Add(bad[5:])
+	none, _ := wire.AppendReport(nil, 1, quarantine.Report{Verdict: quarantine.Clear, Partial: true, Findings: []quarantine.Finding{{Category: quarantine.Late}}})
+	f.Add(none[5:])
 	f.Fuzz(func(t *testing.T, body []byte) {
 		_, r, err := wire.ParseReport(string(body))
 		if err != nil {

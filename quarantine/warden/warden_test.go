@@ -108,7 +108,7 @@ func TestMisbehaviour(t *testing.T) {
 	w := fakes(t, "", Options{Deadline: 300 * time.Millisecond, Workers: 1})
 	for _, word := range []string{
 		"exit", "crash", "hang", "sleep", "deaf", "noise", "endless", "promise", "half", "twice", "other number", "other stages", "missing",
-		"far place", "long span", "own words", "asks", "asks much", "asks long",
+		"missing below", "far place", "long span", "own words", "asks", "asks much", "asks long",
 	} {
 		t.Run(word, func(t *testing.T) {
 			lost := w.Stats().Lost
