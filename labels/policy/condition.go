@@ -32,6 +32,7 @@ var errCondition = errors.New("when")
 // A condition is an expression that was compiled once. It is immutable.
 type condition struct {
 	text    string
+	plain   plain       // nil: there is only the program
 	quick   cel.Program // does not count its cost
 	counted func() (cel.Program, error)
 	cost    uint64 // at most, where nothing is larger than assumedBytes
@@ -54,7 +55,7 @@ func compile(text string) (*condition, error) {
 	if t := checked.OutputType(); !t.IsExactType(cel.BoolType) && !t.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("%w: it is %s, and not a bool", errCondition, t)
 	}
-	c := &condition{text: text}
+	c := &condition{text: text, plain: plainly(checked.NativeRep().Expr())}
 	if c.use, err = read(checked.NativeRep(), text); err != nil {
 		return nil, err
 	}
@@ -113,7 +114,12 @@ const (
 // holds evaluates the condition. large: something is larger than assumedBytes.
 func (c *condition) holds(s *scope) truth {
 	p := c.quick
-	if c.cost > maxCost || s.large {
+	switch {
+	case c.cost <= maxCost && !s.large && c.plain != nil:
+		if t := c.plain(s); t != elsewhere {
+			return t
+		}
+	case c.cost > maxCost || s.large:
 		var err error
 		if p, err = c.counted(); err != nil {
 			return broken

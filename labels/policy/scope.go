@@ -68,61 +68,28 @@ func (s *scope) Parent() cel.Activation { return nil }
 // opens nothing and closes what it can (RULES.md 30).
 func (s *scope) ResolveName(name string) (any, bool) {
 	f := s.f
+	if t, known, ok := wordOf(f, name); ok {
+		if !known {
+			return errUnknown, true
+		}
+		return types.String(t), true
+	}
+	if b, ok := flagOf(f, name); ok {
+		return types.Bool(b), true
+	}
 	switch name {
 	case "args":
 		if s.root.v.Kind() != '{' {
 			return errUnknown, true
 		}
 		return &s.root, true
-	case "agent.id":
-		return given(string(f.Agent)), true
-	case "agent.name":
-		return given(f.AgentName), true
-	case "agent.profile":
-		return given(string(f.Profile)), true
-	case "tool.name":
-		return given(f.Tool), true
-	case "tool.method":
-		return given(f.Method), true
-	case "tool.target":
-		return types.String(f.Target), true
 	case "tool.ver":
 		return counted(f.Ver, f.Ver != 0), true
-	case "origin":
-		return given(f.Origin), true
-	case "channel.way":
-		return given(f.Way), true
-	case "provenance.context":
-		return types.String(f.Context.String()), true
 	case "time":
 		if f.At.IsZero() {
 			return errUnknown, true
 		}
 		return types.Timestamp{Time: f.At.UTC()}, true
-	}
-	return s.judged(name)
-}
-
-// judged are the variables that have an order.
-func (s *scope) judged(name string) (any, bool) {
-	f := s.f
-	switch name {
-	case "effect.read":
-		return types.Bool(f.Effect.Has(labels.Read)), true
-	case "effect.write":
-		return types.Bool(f.Effect.Has(labels.Write)), true
-	case "effect.egress":
-		return types.Bool(f.Effect.Has(labels.Egress)), true
-	case "effect.execute":
-		return types.Bool(f.Effect.Has(labels.Execute)), true
-	case "effect.destructive":
-		return types.Bool(f.Effect.Has(labels.Destructive)), true
-	case "label.tier":
-		return types.String(needed(f).String()), true
-	case "label.standing":
-		return types.String(standing(f).String()), true
-	case "label.content":
-		return types.String(content(f).String()), true
 	case "counts.run":
 		return counted(f.Counts.Run, f.Counts.Known), true
 	case "counts.minute":
@@ -140,11 +107,54 @@ func (s *scope) judged(name string) (any, bool) {
 	return nil, false
 }
 
-func given(s string) ref.Val {
-	if s == "" {
-		return errUnknown
+// wordOf is a variable that is a text; known tells whether anybody found it out.
+func wordOf(f *Facts, name string) (t string, known, ok bool) {
+	switch name {
+	case "agent.id":
+		t = string(f.Agent)
+	case "agent.name":
+		t = f.AgentName
+	case "agent.profile":
+		t = string(f.Profile)
+	case "tool.name":
+		t = f.Tool
+	case "tool.method":
+		t = f.Method
+	case "tool.target":
+		return f.Target, true, true
+	case "origin":
+		t = f.Origin
+	case "channel.way":
+		t = f.Way
+	case "provenance.context":
+		return f.Context.String(), true, true
+	case "label.tier":
+		return needed(f).String(), true, true
+	case "label.standing":
+		return standing(f).String(), true, true
+	case "label.content":
+		return content(f).String(), true, true
+	default:
+		return "", false, false
 	}
-	return types.String(s)
+	return t, t != "", true
+}
+
+// flagOf is a variable that is a truth.
+func flagOf(f *Facts, name string) (b, ok bool) {
+	switch name {
+	case "effect.read":
+		return f.Effect.Has(labels.Read), true
+	case "effect.write":
+		return f.Effect.Has(labels.Write), true
+	case "effect.egress":
+		return f.Effect.Has(labels.Egress), true
+	case "effect.execute":
+		return f.Effect.Has(labels.Execute), true
+	case "effect.destructive":
+		return f.Effect.Has(labels.Destructive), true
+	}
+	return false, false
 }
 
 func counted(n uint64, known bool) ref.Val {
