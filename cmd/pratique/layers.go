@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/pratique-dev/pratique/gateway"
@@ -71,9 +72,60 @@ func (a *assembly) keepRules(p policy.Policy) error {
 	return err
 }
 
-// watchPolicy takes changed rule files over. One that is not right changes nothing
-// and is said once.
+// errNotKept says that rules cannot be on record.
+var errNotKept = errors.New("the rules as they are now cannot be kept for replay, and nothing is called until they are")
+
+// unkept decides while new rules cannot be kept: nothing is called (DESIGN.md §15). The
+// rules of before would leave open what the new ones close, and what the new ones let
+// through nobody could judge again.
+var unkept = sync.OnceValue(func() policy.Policy {
+	r, err := policy.Load([]byte("rules:\n- {name: rules-not-kept, never: [\"*\"], say: The rules were changed and cannot be kept on record. Nothing is called until they are.}\n"))
+	if err != nil {
+		return policy.Strictest() // which refuses everything
+	}
+	return policy.Of(r)
+})
+
+// A reloading takes changed rule files over. It belongs to one goroutine.
+type reloading struct {
+	files []*policy.Source // nil ones are skipped
+	made  func() policy.Policy
+	keep  func(policy.Policy) error
+	use   func(policy.Policy)
+	due   bool // what the files say is not in force yet
+	shut  bool // nothing is called
+}
+
+// look reads the files again. Rules that were found are due until they are in force: what
+// keeps them from that is tried again at each look. A file that is not right changes
+// nothing.
+func (r *reloading) look() (taken bool, err error) {
+	for _, src := range r.files {
+		if src != nil {
+			changed, e := src.Renew()
+			r.due, err = r.due || changed, errors.Join(err, e)
+		}
+	}
+	if !r.due {
+		return false, err
+	}
+	p := r.made()
+	if e := r.keep(p); e != nil {
+		if !r.shut {
+			r.use(unkept())
+		}
+		r.shut = true
+		return false, errors.Join(err, fmt.Errorf("%w: %w", errNotKept, e))
+	}
+	r.use(p)
+	r.due, r.shut = false, false
+	return true, err
+}
+
+// watchPolicy takes changed rule files over, and says once what keeps one from it.
 func (a *assembly) watchPolicy(ctx context.Context) {
+	r := &reloading{files: []*policy.Source{a.src, a.ofOrigin}, made: func() policy.Policy { return a.layers().Policy() }, keep: a.keepRules,
+		use: func(p policy.Policy) { a.gw.Reload(gateway.Reload{Policy: p}) }}
 	t := time.NewTicker(policyEvery)
 	defer t.Stop()
 	said := ""
@@ -83,33 +135,21 @@ func (a *assembly) watchPolicy(ctx context.Context) {
 			return
 		case <-t.C:
 		}
+		taken, err := r.look()
+		if taken {
+			a.log.Info("the policy was read again", "digest", a.layers().Policy().Digest())
+		}
 		text := ""
-		if err := a.reloadPolicies(); err != nil {
+		if err != nil {
 			text = err.Error()
 		}
 		if text != said && text != "" {
-			a.log.Error("a policy file was not taken over; the last good one decides", "err", text)
+			what := "a policy file was not taken over; the last good one decides"
+			if errors.Is(err, errNotKept) {
+				what = "a policy file was not taken over; nothing is called until it is"
+			}
+			a.log.Error(what, "err", text)
 		}
 		said = text
 	}
-}
-
-func (a *assembly) reloadPolicies() (err error) {
-	moved := false
-	for _, src := range []*policy.Source{a.src, a.ofOrigin} {
-		if src != nil {
-			changed, e := src.Renew()
-			moved, err = moved || changed, errors.Join(err, e)
-		}
-	}
-	if !moved {
-		return err
-	}
-	p := a.layers().Policy()
-	if e := a.keepRules(p); e != nil {
-		return errors.Join(err, e)
-	}
-	a.gw.Reload(gateway.Reload{Policy: p})
-	a.log.Info("the policy was read again", "digest", p.Digest())
-	return err
 }
