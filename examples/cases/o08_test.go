@@ -194,6 +194,18 @@ func TestCaseO08(t *testing.T) {
 			later()
 			s.hidden(h, a)
 			s.runs(h, a, "get_ticket", `{"id":"t-1"}`)
+			h.WriteRules(strings.Replace(rulesO08, "get_ticket, ", "", 1)) // one that is right takes hold
+			later()
+			n := h.Up.Executed("get_ticket")
+			s.audited(h, stage.Refused(s, a.Call("get_ticket", `{"id":"t-1"}`), "no_rule", "not_shown"))
+			if now := h.Up.Executed("get_ticket"); now != n {
+				s.Errorf("executed %d times under the stricter file", now-n)
+			}
+			h.WriteRules(rulesO08)
+			later()
+			a.Tools()
+			s.hidden(h, a)
+			s.runs(h, a, "get_ticket", `{"id":"t-1"}`)
 		})
 	})
 }
