@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/pratique-dev/pratique/internal/yamltext"
 	"github.com/pratique-dev/pratique/labels/guard"
 )
 
-// ErrRules is every error of a rule file. Its text names rule or line, and
+// ErrRules is every error of a rule file. Its text names line, rule and key, and
 // repeats nothing else of the file.
 var ErrRules = errors.New("policy file")
 
@@ -85,8 +83,8 @@ func stringsOf(words []word) []string {
 var ruleName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // Load reads a rule file, strictly: unknown and repeated keys, values of other
-// types, names that cannot match and words without a meaning are errors, and so
-// is a file without rules. A byte order mark and CRLF are taken. Nothing here is
+// types, keys without a value, names that cannot match and words without a meaning are
+// errors, and so is a file without rules. A byte order mark and CRLF are taken. Nothing here is
 // ever read as "no rules, so anything goes".
 func Load(text []byte) (*Rules, error) {
 	if len(text) > MaxRulesBytes {
@@ -100,8 +98,8 @@ func Load(text []byte) (*Rules, error) {
 		return nil, fmt.Errorf("%w: %w", ErrRules, err)
 	}
 	var f file
-	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
-		return nil, yamlError(err)
+	if err := decode(text, &f); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRules, err)
 	}
 	if f.Default != nil && *f.Default != "deny" {
 		return nil, fmt.Errorf("%w: default can only be deny", ErrRules)
@@ -117,14 +115,4 @@ func Load(text []byte) (*Rules, error) {
 		return nil, err
 	}
 	return newRules(list, f.Shadow != nil && *f.Shadow, f.Guards)
-}
-
-// yamlError keeps the place of a YAML error and drops its text, which quotes the
-// file.
-func yamlError(err error) error {
-	what := ""
-	if errors.Is(err, guard.ErrConfig) {
-		what = "a value of guards or args is not one of this format"
-	}
-	return fmt.Errorf("%w: %w", ErrRules, yamltext.Placed(err, what))
 }

@@ -53,7 +53,9 @@ func (fr *fileRule) read(known map[string]*condition) (rule, error) {
 	}
 	var err error
 	if fr.Args != nil {
-		r.args = fr.Args
+		if r.args = fr.Args; len(r.args) == 0 {
+			return rule{}, fmt.Errorf("%w: rule %s: args is empty; leave it out", ErrRules, fr.Name)
+		}
 		if r.set, err = guard.Constrain(fr.Args); err != nil {
 			return rule{}, fmt.Errorf("%w: rule %s: args: %w", ErrRules, fr.Name, err)
 		}
