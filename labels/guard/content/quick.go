@@ -103,22 +103,23 @@ var twos [1 << 16]byte
 
 // A look is one pass over a text: whether it may hold a credential.
 type look struct {
-	t        string
-	word     int // where what has no blanks and quotes in it begins
-	chain    int // where the texts begin that are put together; -1: none are
-	piece    int // where the last of them begins
-	joined   int // how long those before it are together
-	percents int
-	url, at  bool
+	t       string
+	word    int    // where what has no blanks and quotes in it begins
+	chain   int    // where the texts begin that are put together; -1: none are
+	piece   int    // where the last of them begins
+	joined  int    // how long those before it are together
+	seen    uint32 // marks of bytes
+	percent bool
+	url, at bool
 }
 
-// suspicious tells whether any way to find a credential in a text has something to
-// begin with.
-func suspicious(t string) bool {
-	l := look{t: t, chain: -1}
-	prev, run := uint16(0), 0 // run: where letters that may be an encoding begin
-	high := byte(0)
-	for i := 0; i < len(t); i++ {
+// closely looks at every byte from the beginning of a word on, up to the first blank that
+// is not between texts that are put together. It says where the look goes on.
+func (l *look) closely(from int) (next int, found bool) {
+	t := l.t
+	l.word = from
+	prev, run := uint16(0), from // run: where letters that may be an encoding begin
+	for i := from; i < len(t); i++ {
 		prev = prev<<8 | uint16(t[i])
 		class := twos[prev]
 		if class == isRun {
@@ -126,33 +127,32 @@ func suspicious(t string) bool {
 		}
 		if class&isBeginning != 0 {
 			if i > 0 && begins(t, i-1) {
-				return true
+				return i, true
 			}
 			if class &^= isBeginning; class == isRun {
 				continue
 			}
 		}
-		c := t[i]
 		if i-run >= leastBase64 && decodable(t[run:i]) {
-			return true
+			return i, true
 		}
 		run = i + 1
-		high |= c
+		l.seen |= marks[t[i]]
 		switch {
 		case class == 0:
-		case class == isBlank && l.chain < 0 && c != '\n':
-			l.word = run
+		case class == isBlank && l.chain < 0 && t[i] != '\n':
+			return run, false
 		default:
 			next, found := l.special(i, class)
-			if found {
-				return true
+			if found || class == isBlank {
+				return run, found
 			}
 			if next > i {
 				i, run = next, next+1
 			}
 		}
 	}
-	return high >= 0x80 && invisible(t) || l.percents >= 3 || l.url && l.at || len(t)-run >= leastBase64 && decodable(t[run:]) || l.ends(len(t))
+	return len(t), len(t)-run >= leastBase64 && decodable(t[run:]) || l.ends(len(t))
 }
 
 // special looks at a byte that is more than a letter, and is where the look goes on
@@ -169,7 +169,11 @@ func (l *look) special(i int, class byte) (next int, found bool) {
 		}
 		l.word = i + 1
 	case isQuote:
-		if end := pieceEnd(t, i); end != 0 {
+		end := 0
+		if mayJoin(t, i) {
+			end = pieceEnd(t, i)
+		}
+		if end != 0 {
 			if l.chain < 0 {
 				l.chain, l.piece, l.joined = l.word, l.word, 0
 			}
@@ -182,20 +186,26 @@ func (l *look) special(i int, class byte) (next int, found bool) {
 		}
 		l.word = i + 1
 	case isAssign:
-		if name, _ := nameBefore(t, i); keyName(name) || strings.HasPrefix(t[i:], ":AA") {
-			return i, true
-		}
-		l.url = l.url || strings.HasPrefix(t[i:], "://")
+		return i, l.assigns(i)
 	case isAt:
 		l.at = true
 	default:
-		l.percents++
+		l.percent = true
 	}
 	return i, false
 }
 
 // leastJoined is the length of the shortest credential that has a form.
 const leastJoined = 20
+
+// assigns looks at a colon or an equals sign.
+func (l *look) assigns(i int) bool {
+	if name, _ := nameBefore(l.t, i); mayBeKey(name) && keyName(name) || strings.HasPrefix(l.t[i:], ":AA") {
+		return true
+	}
+	l.url = l.url || strings.HasPrefix(l.t[i:], "://")
+	return false
+}
 
 // ends looks at texts that are put together and end at i.
 func (l *look) ends(i int) bool {
