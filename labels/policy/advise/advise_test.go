@@ -29,7 +29,7 @@ func ExampleCheck() {
 	for _, f := range advise.Check(rules, []advise.Item{{Kind: "tool", Name: "get_note"}}) {
 		fmt.Println(f.Rule, f.Kind, f.Item, f.Text)
 	}
-	// Output: notes unknown_item get_notes No upstream has an item of this name.
+	// Output: notes unknown_item get_notes No upstream has an item of the name get_notes.
 }
 
 var items = []advise.Item{
@@ -38,6 +38,9 @@ var items = []advise.Item{
 	{Kind: "tool", Name: "more", Schema: []byte(`{"properties":{"a":{}},"additionalProperties":true}`)},
 	{Kind: "tool", Name: "joined", Schema: []byte(`{"allOf":[{"properties":{"x":{}}},{"properties":{"y":{}}}]}`)},
 	{Kind: "tool", Name: "unread"},
+	{Kind: "tool", Name: "some", Schema: []byte(`{"type":"object","properties":{"x":{}},"anyOf":[{"required":["x"]}]}`)},
+	{Kind: "tool", Name: "nested", Schema: []byte(`{"type":"object","properties":{"o":{"type":"object","properties":{"x":{},"y":{}},"required":["x"]}},"required":["o"]}`)},
+	{Kind: "prompt", Name: "review"}, {Kind: "template", Name: "file:///{p}"},
 }
 
 // TestCheck: each kind of finding, and what is none.
@@ -65,7 +68,7 @@ func TestCheck(t *testing.T) {
 		{`- {name: a, never: [write], when: 'has(args.options) && has(args.options.branch) && args.options.branch == "x"'}`, nil},
 		{"- {name: a, allow: [write, open]}\n  - {name: b, never: [\"*\"]}", []string{"a unreachable "}},
 		{"- {name: a, allow: [write, open]}\n  - {name: b, never: [open]}", nil},
-		{"- {name: a, allow: [write]}\n  - {name: b, never: [write], methods: [prompts/get]}", nil},
+		{"- {name: a, allow: [write]}\n  - {name: b, never: [write], methods: [prompts/get]}", []string{"b unreachable write"}},
 		{"- {name: a, allow: [write]}\n  - {name: b, never: [write], effects: [write]}", nil},
 		{"- {name: a, allow: [write]}\n  - {name: b, never: [write], shadow: true}", nil},
 		{"- {name: a, ask: [write]}\n  - {name: b, never: [write]}", []string{"a shadowed_ask "}},
@@ -80,12 +83,74 @@ func TestCheck(t *testing.T) {
 		{"- {name: a, allow: [write]}\n  - {name: b, allow: [write]}", []string{"b redundant "}},
 		{"- {name: a, allow: [write], results: mark}\n  - {name: b, allow: [\"*\"]}", nil},
 		{"- {name: a, never: [write], when: 'args.path == \"x\"'}\n  - {name: b, never: [write]}", []string{"a redundant "}},
+
+		// The same conditions on both, or fewer on the one that goes before.
+		{"- {name: a, allow: [write], when: 'args.path == \"x\"'}\n  - {name: b, never: [write], when: 'args.path == \"x\"'}", []string{"a unreachable "}},
+		{"- {name: a, allow: [write], when: 'size(args.path) < 9 && args.path == \"x\"'}\n  - {name: b, never: [write], when: 'args.path == \"x\"'}", []string{"a unreachable "}},
+		{"- {name: a, allow: [write], when: 'args.path == \"x\"'}\n  - {name: b, never: [write], when: 'size(args.path) < 9 && args.path == \"x\"'}", nil},
+		{"- {name: a, allow: [write], when: 'args.path == \"x\" || size(args.path) < 9'}\n  - {name: b, never: [write], when: 'args.path == \"x\"'}", nil},
+		{"- {name: a, allow: [write], when: 'args.path == \"x && y\"'}\n  - {name: b, never: [write], when: 'args.path == \"x\"'}", nil},
+		{"- {name: a, ask: [write], when: 'args.path == \"x\" && size(args.path) < 9'}\n  - {name: b, never: [write], when: 'args.path == \"x\"'}", []string{"a shadowed_ask "}},
+		{"- {name: a, ask: [write], when: 'size(args.path) < 9 && args.path == \"x\"'}\n  - {name: b, never: [write], when: 'args.path == \"x\"'}", nil}, // the first may cost too much
+		{"- {name: a, allow: [write], args: {path: {within: docs}}}\n  - {name: b, never: [write], args: {path: {within: docs}}}", []string{"a unreachable "}},
+		{"- {name: a, allow: [write], args: {path: {within: docs}, mode: {equals: x}}}\n  - {name: b, never: [write], args: {path: {within: docs}}}", []string{"a unreachable "}},
+		{"- {name: a, allow: [write], args: {path: {within: docs, optional: true}}}\n  - {name: b, never: [write], args: {path: {within: docs, optional: true}}}", nil}, // where it is absent
+		{"- {name: a, ask: [write], args: {path: {within: docs, optional: true}}}\n  - {name: b, never: [write], args: {path: {within: docs, optional: true}}}", []string{"a shadowed_ask "}},
+		{"- {name: a, allow: [write], args: {path: {within: docs}}}\n  - {name: b, never: [write], args: {path: {within: src}}}", nil},
+		{"- {name: a, allow: [write], agents: [x]}\n  - {name: b, never: [write], agents: [x, y]}", []string{"a unreachable "}},
+		{"- {name: a, allow: [write], agents: [x, y]}\n  - {name: b, never: [write], agents: [x]}", nil},
+		{"- {name: a, allow: [write]}\n  - {name: b, never: [write], origins: [\"stdio:x\"]}", nil},
+		{"- {name: a, allow: [write], origins: [\"stdio:x\"]}\n  - {name: b, never: [write], origins: [\"stdio:x\"]}", []string{"a unreachable "}},
+		{"- {name: a, allow: [write], effects: [read]}\n  - {name: b, never: [write], effects: [read, write]}", []string{"a unreachable "}},
+		{"- {name: a, ask: [write], rate: {over: 9, per: hour}}\n  - {name: b, never: [write], rate: {over: 3, per: hour}}\n  - {name: c, allow: [write]}", []string{"a shadowed_ask "}},
+		{"- {name: a, ask: [write], rate: {over: 3, per: hour}}\n  - {name: b, never: [write], rate: {over: 9, per: hour}}\n  - {name: c, allow: [write]}", nil},
+		{"- {name: a, ask: [write], new: [path]}\n  - {name: b, never: [write], new: [path, mode]}\n  - {name: c, allow: [write]}", []string{"a shadowed_ask "}},
+		// An unconditional ask goes before an allow.
+		{"- {name: a, allow: [write]}\n  - {name: b, ask: [write]}", []string{"a unreachable "}},
+		{"- {name: a, allow: [write, open]}\n  - {name: b, ask: [write]}", nil},
+		{"- {name: a, allow: [write]}\n  - {name: b, ask: [write], when: 'effect.write'}", nil},
+		{"- {name: a, allow: [write], results: mark}\n  - {name: b, ask: [write]}", nil},
+		// Constants.
+		{"- {name: a, allow: [write], when: 'false'}", []string{"a unreachable "}},
+		{"- {name: a, never: [write], when: 'false'}", []string{"a unreachable "}},
+		{"- {name: a, allow: [write], when: 'args.path == \"x\" && false'}", []string{"a unreachable "}},
+		{"- {name: a, never: [write], when: 'args.path == \"x\" && false'}", nil},
+		{"- {name: a, allow: [write]}\n  - {name: b, never: [write], when: 'true'}", []string{"a unreachable "}},
+		{"- {name: a, allow: [write], when: 'true'}", nil},
+		// Several together.
+		{"- {name: a, allow: [write]}\n  - {name: b, never: [write], effects: [read, write]}\n  - {name: c, never: [\"*\"], effects: [egress, execute, destructive]}", []string{"a unreachable "}},
+		{"- {name: a, allow: [write]}\n  - {name: b, never: [write], effects: [read, write]}\n  - {name: c, never: [\"*\"], effects: [egress, execute]}", nil},
+		{"- {name: a, allow: [write, open]}\n  - {name: b, never: [write]}\n  - {name: c, never: [open]}", []string{"a unreachable "}},
+		{"- {name: a, allow: [write], effects: [read, write]}\n  - {name: b, never: [write], effects: [read]}\n  - {name: c, ask: [write], effects: [write]}", []string{"a unreachable "}},
+		{"- {name: a, ask: [write], methods: [tools/call]}\n  - {name: b, never: [write], effects: [read, write]}\n  - {name: c, never: [write], effects: [egress, execute, destructive]}", []string{"a shadowed_ask "}},
+		// Methods that the item is not used by.
+		{"- {name: a, allow: [write], methods: [prompts/get]}", []string{"a unreachable write"}},
+		{"- {name: a, allow: [write, review], methods: [prompts/get, tools/call]}", nil},
+		{"- {name: a, allow: [review]}", []string{"a unreachable review"}},
+		{"- {name: a, never: [review]}", nil},
+		{"- {name: a, allow: [\"file:///x\"], methods: [resources/read]}", nil}, // through the template
+		// Arguments of args.
+		{"- {name: a, never: [write], args: {mode: {equals: force}}}", []string{"a absent_argument write"}},
+		{"- {name: a, ask: [write], args: {mode: {equals: force}}}", []string{"a absent_argument write"}},
+		{"- {name: a, never: [write], args: {mode: {equals: force, optional: true}}}", nil},
+		{"- {name: a, never: [write], args: {path: {within: docs}}}", nil},
+		{"- {name: a, allow: [write], args: {mode: {equals: force}}}", nil},
+		{"- {name: a, never: [write], args: {branch: {equals: main}}}", []string{"a absent_argument write"}}, // which stands below options alone
+		{"- {name: a, never: [write], args: {\"/options/branch\": {equals: main}}}", []string{"a absent_argument write"}},
+		{"- {name: a, never: [nested], args: {\"/o/x\": {equals: 1}}}", nil},
+		{"- {name: a, never: [nested], args: {\"/o/y\": {equals: 1}}}", []string{"a absent_argument nested"}},
+		{"- {name: a, never: [nested], when: 'args.o.y == 1'}", []string{"a absent_argument nested"}},
+		{"- {name: a, never: [nested], when: 'args.o.x == 1'}", nil},
+		{"- {name: a, never: [unread], args: {mode: {equals: force}}}", nil}, // nobody knows
+		{"- {name: a, never: [joined], args: {x: {equals: 1}}}", []string{"a absent_argument joined"}},
+		{"- {name: a, never: [some], args: {x: {equals: 1}}}", nil},
+		{"- {name: a, never: [write], args: {mdoe: {equals: force}}}", []string{"a unknown_argument write"}},
 	} {
 		var got []string
 		for _, f := range advise.Check(load(t, "rules:\n  "+c.rules+"\n"), items) {
 			got = append(got, fmt.Sprintf("%s %s %s", f.Rule, f.Kind, f.Item))
-			if !strings.HasSuffix(f.Text, ".") {
-				t.Errorf("%q", f.Text)
+			if !strings.HasSuffix(f.Text, ".") || !strings.Contains(f.Text, f.Item) {
+				t.Errorf("%q does not say that it is about %s", f.Text, f.Item)
 			}
 		}
 		if !slices.Equal(got, c.want) {
@@ -93,6 +158,37 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	if got := advise.Check(load(t, "rules:\n  - {name: a, allow: [nobody]}\n"), nil); len(got) != 0 {
+		t.Errorf("without items: %v", got)
+	}
+}
+
+// TestCheckKeys: names that guards are given for single tools are held against the tools
+// and their arguments, as guards compare names.
+func TestCheckKeys(t *testing.T) {
+	for _, c := range []struct {
+		guards string
+		want   []string
+	}{
+		{"refs: {keys: {write: [branch]}}", nil},
+		{"refs: {keys: {write: []}}", nil},
+		{"refs: {keys: {write: [Bran-ch, MODE]}}", nil},
+		{"refs: {keys: {nosuch: [branch], write: [bra]}}", []string{"guards.refs.keys unknown_item nosuch", "guards.refs.keys unknown_argument write"}},
+		{"paths: {keys: {wirte: [path]}}, hosts: {keys: {write: [mode, url]}}", []string{"guards.paths.keys unknown_item wirte", "guards.hosts.keys unknown_argument write"}},
+		{"paths: {keys: {more: [zzz], open: [x], unread: [y]}}", nil}, // which may take others
+		{"paths: {keys: {review: [x]}}", []string{"guards.paths.keys unknown_item review"}},
+	} {
+		var got []string
+		for _, f := range advise.Check(load(t, "guards: {"+c.guards+"}\nrules: [{name: a, allow: [write]}]\n"), items) {
+			got = append(got, fmt.Sprintf("%s %s %s", f.Rule, f.Kind, f.Item))
+			if !strings.HasSuffix(f.Text, ".") || !strings.Contains(f.Text, f.Item) {
+				t.Errorf("%q does not say that it is about %s", f.Text, f.Item)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n got %q\nwant %q", c.guards, got, c.want)
+		}
+	}
+	if got := advise.Check(load(t, "guards: {refs: {keys: {nosuch: [x]}}}\nrules: [{name: a, allow: [write]}]\n"), nil); got != nil {
 		t.Errorf("without items: %v", got)
 	}
 }
