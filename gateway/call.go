@@ -35,6 +35,7 @@ type call struct {
 
 	read   *policy.Context // of the run, as the call is decided; nil: not asked yet
 	result recordedAs      // what the agent read of it
+	side   *args.Tree      // of what stands beside the arguments, as long as it is decided
 	fit    string          // of the arguments with the schema; empty: nobody looked
 	paths  []string        // JSON Pointers of the arguments that a guard refused
 	counts *policy.Counts  // that the decision saw; nil: it asked for none
@@ -110,9 +111,10 @@ func (s *Session) permit(ctx context.Context, c *call, p params) (permitted, *mc
 	if err != nil && (item.Kind == "" || !s.watches()) {
 		return refused(c.refuse(&p, &item, s.unfit(c, &p, &item, tree, err), hint(err)))
 	}
-	if unread != nil {
+	if c.side, err = c.aside(&p); unread != nil || err != nil {
 		return refused(c.malformedItem(&p, &item, ErrDeep)) // frames are strict: it is over a bound
 	}
+	defer func() { c.side.Release(); c.side = nil }()
 	if err := s.g.twins(&p, tree, &item); err != nil {
 		return refused(c.malformedItem(&p, &item, err))
 	}

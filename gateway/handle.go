@@ -167,7 +167,7 @@ func (s *Session) facts(c *call, e *gate.Entry) policy.Facts {
 		Tier: e.Tier(c.at), Standing: e.Standing, Content: e.Content, Effect: e.Effect, Gate: e.Listed, Context: c.context(),
 		Agent: s.who.ID, AgentName: s.who.Name, Run: s.who.Run, Ver: e.Ver, Digest: e.Digest, Way: s.via.Way,
 		At:    time.UnixMilli(c.at.UnixMilli()), // as the record has it, so that a replay sees the same
-		Files: s.g.o.Files,
+		Files: s.g.o.Files, Beside: c.side,
 	}
 }
 

@@ -234,7 +234,8 @@ func (p *params) ofMeta(v jsontext.Value) error {
 			p.protocol = true
 		case name == mcp.MetaProgress:
 			p.token = value
-		case name != mcp.MetaLogLevel:
+			p.beside = p.beside || len(value) > plainToken
+		case name != mcp.MetaLogLevel || len(value) > plainToken:
 			p.beside = true
 		}
 	}

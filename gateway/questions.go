@@ -240,6 +240,9 @@ func (s *Session) answerQuestion(ctx context.Context, c *call, t decisions.Ticke
 	if s.g.guard.names(flow) || a.Shape == mcp.Failure && s.g.guard.namesText(a.Error.Message) {
 		o.Outcome, o.Invoked, o.Reason = registry.OutcomeRefused, "no", string(policy.OwnGuard)
 		out = mcp.Fail(f.ID, mcp.CodeInternal, "the answer was not passed on", nil)
+	} else if d, err := s.mayAnswer(c, a, o.Outcome); err != nil {
+		o.Outcome, o.Invoked, o.Reason = registry.OutcomeRefused, "no", string(d.Reason())
+		out = mcp.Fail(f.ID, mcp.CodeInternal, "the answer was not passed on", nil)
 	}
 	if err := s.g.o.Record.Finished(t, &o, flow); err != nil {
 		return mcp.Fail(f.ID, mcp.CodeInternal, "the answer could not be recorded", nil)

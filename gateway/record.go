@@ -92,11 +92,18 @@ func beside(rest []mcp.Member) []byte {
 func (s *Session) record(ctx context.Context, c *call, a admitted) (recorded, error) {
 	e := c.entry(&a.item, a.d)
 	e.Surface, e.Tier, e.Invoked = s.keeper.Digest(), a.tier(c).String(), "unknown"
-	if a.p.beside || len(c.f.Rest) > 0 { // unknown members, _meta and answers are flows too (RULES.md 5, 6)
-		e.Whole = string(a.p.raw) + string(beside(c.f.Rest))
-	}
+	e.Whole = c.whole(&a.p)
 	t, err := s.g.o.Record.Decided(ctx, &e, a.p.arguments(), a.item.Effect.Consequential())
 	return recorded{a, t}, err
+}
+
+// whole is all that goes upstream where more does than arguments: unknown members, _meta
+// and answers are flows too (RULES.md 5, 6).
+func (c *call) whole(p *params) string {
+	if !p.beside && len(c.f.Rest) == 0 {
+		return ""
+	}
+	return string(p.raw) + string(beside(c.f.Rest))
 }
 
 // tier is that of the verified label; of what needs none, that of its evidence.
@@ -117,7 +124,7 @@ func (c *call) refuse(p *params, item *gate.Entry, d policy.Decision, detail str
 	c.watch.Decided(d, labels.Red)
 	shown := item != nil && item.Kind != "" && item.State != policy.NotShown
 	if e := c.entry(item, d); shown || s.tally.single(s.g, named(&e, p)) {
-		e.Outcome, e.Invoked = registry.OutcomeRefused, "no"
+		e.Outcome, e.Invoked, e.Whole = registry.OutcomeRefused, "no", c.whole(p)
 		if _, err := s.g.o.Record.Decided(context.Background(), &e, p.arguments(), false); err != nil {
 			s.g.o.Log.Error("a refusal is not in the record", "reason", d.Reason(), "cause", err)
 		}

@@ -23,6 +23,7 @@ var ErrArgs = errors.New("args: not an object of strict JSON within bounds")
 type Tree struct {
 	doc flat.Doc // Node.Extra says of a string what is known of the document in it
 
+	under  string  // see Under; of the outermost
 	loose  bool    // a document inside of a string: read as servers would
 	up     Value   // the string around; none of the outermost
 	level  int     // of documents around
@@ -58,6 +59,10 @@ func ParseFirst(raw []byte) (t *Tree, n int, err error) {
 	}
 	return t, n, nil
 }
+
+// Under has the pointers of values begin with a text, which says where the object stands
+// that was read.
+func (t *Tree) Under(place string) { t.under = place }
 
 // keepNodes is the largest tree that goes back to the pool.
 const keepNodes = 4 << 10

@@ -203,3 +203,20 @@ func TestTreesAreReadAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestUnder(t *testing.T) {
+	tree, err := args.Parse([]byte(`{"a":{"b":["{\"c\":1}"]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree.Under("frame:")
+	b, _ := tree.Root().First().Get("b")
+	in, _ := b.First().Inner()
+	if got := in.First().Pointer(); got != "frame:/a/b/0!/c" {
+		t.Error(got)
+	}
+	tree.Release()
+	if tree, err = args.Parse([]byte(`{"a":1}`)); err != nil || tree.Root().First().Pointer() != "/a" {
+		t.Error("the place stays")
+	}
+}

@@ -158,10 +158,12 @@ func (v Value) Parent() Value {
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // Pointer is the JSON Pointer of the value. Below a document inside of a string it
-// goes on behind a "!": /options!/commit/branch.
+// goes on behind a "!": /options!/commit/branch. It begins with what the tree is Under.
 func (v Value) Pointer() string {
 	var steps []string // innermost first
+	root := ""
 	for v.t != nil {
+		root = v.t.under
 		switch p := v.Parent(); p.Kind() {
 		case '{':
 			steps = append(steps, "/"+escaper.Replace(v.Name()))
@@ -177,6 +179,7 @@ func (v Value) Pointer() string {
 		v = v.Parent()
 	}
 	var b strings.Builder
+	b.WriteString(root)
 	for i := len(steps) - 1; i >= 0; i-- {
 		b.WriteString(steps[i])
 	}

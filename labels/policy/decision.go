@@ -154,6 +154,7 @@ type Facts struct {
 	UnfitAt   string             // JSON Pointer of what does not fit; empty: not known
 	Counts    Counts
 	Tree      *args.Tree  // the reading of Args; nil: it is read where it is needed
+	Beside    *args.Tree  // of what goes upstream beside the arguments; nil: nothing does
 	Files     guard.Files // what can be seen of the upstream's file system; nil: nothing
 }
 

@@ -66,7 +66,7 @@ func Explain(p Policy, f Facts) Explanation {
 	}
 	x.Unfit = closed(f.Method) && f.Fit != Fits
 	for _, s := range l.sets {
-		x.Guards = append(x.Guards, s.Check(j.guarded())...)
+		x.Guards = append(x.Guards, j.refuses(s)...)
 	}
 	if l.profile && (f.Profile != Strict || l.intent == nil) {
 		x.Layers = append(x.Layers, LayerSays{Layer: "profile", Decision: profileSays(f.Profile)})

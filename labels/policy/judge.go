@@ -17,6 +17,7 @@ type judging struct {
 	tree  *args.Tree
 	ours  bool // the tree is
 	call  guard.Call
+	side  guard.Call // of what stands beside the arguments; no Args: nothing does
 	scope scope
 }
 
@@ -39,6 +40,8 @@ func judgingOf(f *Facts) *judging {
 		j.ours = true
 	}
 	j.call = guard.Call{Tool: f.Tool, Method: f.Method, Effect: f.Effect, Args: j.tree, Files: f.Files}
+	j.side = j.call
+	j.side.Args = f.Beside
 	j.scope.open(&j.f, j.tree)
 	return j
 }
@@ -51,10 +54,37 @@ func (j *judging) guarded() guard.Call {
 	return j.call
 }
 
+// refuses is what guards refuse of the call, with what stands beside its arguments.
+func (j *judging) refuses(s *guard.Set) []guard.Violation {
+	what := s.Check(j.guarded())
+	if j.f.Beside == nil {
+		return what
+	}
+	return append(what, s.Beside(j.beside())...)
+}
+
+// may tells whether what guards are told of arguments may hold.
+func (j *judging) may(s *guard.Set) bool {
+	if j.f.Beside == nil {
+		return s.May(j.guarded())
+	}
+	return s.MayBeside(j.guarded(), j.beside())
+}
+
+func (j *judging) beside() guard.Call {
+	if j.side.Index == nil {
+		j.side.Index = guard.Read(j.side.Args)
+	}
+	return j.side
+}
+
 // done gives the memory back.
 func (j *judging) done() {
 	if j.call.Index != nil {
 		j.call.Index.Release()
+	}
+	if j.side.Index != nil {
+		j.side.Index.Release()
 	}
 	if j.ours && j.tree != nil {
 		j.tree.Release()
@@ -128,9 +158,9 @@ func (r *rule) matches(j *judging) (fires bool, alone []guard.Violation) {
 		return true, nil
 	}
 	if r.verb != Allow {
-		return j.tree == nil || r.set.May(j.guarded()), nil
+		return j.tree == nil || j.may(r.set), nil
 	}
-	alone = r.set.Check(j.guarded())
+	alone = j.refuses(r.set)
 	return len(alone) == 0, alone
 }
 
@@ -140,7 +170,7 @@ func (r *rule) matches(j *judging) (fires bool, alone []guard.Violation) {
 func (r *rule) stands(j *judging) bool {
 	return r.steady() && r.speaks(j, true) &&
 		(r.when == nil || r.when.holds(&j.scope) == isTrue) &&
-		(r.set == nil || len(r.set.Check(j.guarded())) == 0)
+		(r.set == nil || len(j.refuses(r.set)) == 0)
 }
 
 // steady tells whether the rule does not fire the more, the worse something is.

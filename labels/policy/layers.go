@@ -195,7 +195,7 @@ func (p *layered) watch(j *judging) []Shadowed {
 	for _, l := range p.watched {
 		n := l.rules.decide(j)
 		if n.verb > Deny {
-			if what := l.rules.set.Check(j.guarded()); len(what) > 0 {
+			if what := j.refuses(l.rules.set); len(what) > 0 {
 				n = refusedBy(what)
 			}
 		}

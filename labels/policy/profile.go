@@ -132,7 +132,7 @@ func (p *layered) permit(j *judging) Decision {
 		return d.refused(unfit(f.UnfitAt))
 	}
 	for _, s := range p.sets {
-		if what := s.Check(j.guarded()); len(what) > 0 {
+		if what := j.refuses(s); len(what) > 0 {
 			return d.refused(refusedBy(what))
 		}
 	}

@@ -96,6 +96,9 @@ func Of(ctx context.Context, r *decisions.Record, src Sources, inspector quarant
 		a.Now.Rule, a.Now.Enforced = a.Then.Rule, a.Then.Enforced
 	}
 	a.Same = a.Then.Verb == a.Now.Verb && a.Then.Reason == a.Now.Reason && a.Then.Rule == a.Now.Rule && a.Then.Enforced == a.Now.Enforced
+	if !a.Same && !e.Params.IsZero() {
+		return Answer{}, fmt.Errorf("%w: what stood beside the arguments, of which only a digest is kept", ErrMissing)
+	}
 	return a, nil
 }
 

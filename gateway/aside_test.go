@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/registry"
+)
+
+// asideRules let one tool be called for branches of bots.
+const asideRules = `rules:
+- {name: bots, allow: [it], args: {branch: {refs: ["bot/*"]}}}
+- {name: forced, never: [it], args: {force: {equals: true, optional: true}}}
+- {name: completes, allow: [p], methods: [completion/complete]}
+`
+
+func asideHouse(t *testing.T, u *server) *house {
+	t.Helper()
+	rules, err := policy.Load([]byte(asideRules))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newHouse(t, u, policy.Personal, func(o *Options) { o.Policy = policy.Of(rules) })
+}
+
+// secretText is a secret that nobody has.
+var secretText = "ghp_" + "x7Kq9ZtR2mVb4LwYc8NdPf3GhJs6Ae1Uo5Wi"
+
+// TestWhatStandsBesideIsJudged: guards and rules see everything that goes upstream with a
+// call, not only its arguments.
+func TestWhatStandsBesideIsJudged(t *testing.T) {
+	const call, with = `{"name":"it","arguments":{"branch":"bot/x"}`, `"action":"accept","content":`
+	rest := func(name, value string) mcp.Frame {
+		f := ask(methodCall, call+"}")
+		f.Rest = []mcp.Member{{Name: name, Value: jsontext.Value(value)}}
+		return f
+	}
+	complete := func(argument, context string) mcp.Frame {
+		return ask(methodComplete, `{"ref":{"type":"ref/prompt","name":"p"},"argument":`+argument+`,"context":{"arguments":`+context+`}}`)
+	}
+	for _, c := range []struct {
+		name string
+		f    mcp.Frame
+		want string // reason, and the place that is told
+		at   string
+	}{
+		{"nothing", ask(methodCall, call+`}`), "", ""},
+		{"plain members", ask(methodCall, call+`,"extra":{"note":"x","branch":"bot/y"},"_meta":{"progressToken":7,"com.example/x":"y"}}`), "", ""},
+		{"another branch", ask(methodCall, call+`,"extra":{"branch":"feature"}}`), "guard", "frame:/params/extra/branch"},
+		{"a protected branch", ask(methodCall, call+`,"extra":[{"target_ref":"main"}]}`), "guard", "frame:/params/extra/0/target_ref"},
+		{"a path", ask(methodCall, call+`,"_meta":{"com.example":{"path":"../../etc/passwd"}}}`), "guard", "frame:/params/_meta/com.example/path"},
+		{"a secret in _meta", ask(methodCall, call+`,"_meta":{"com.example/x":"`+secretText+`"}}`), "guard", "frame:/params/_meta/com.example~1x"},
+		{"a secret for a token", ask(methodCall, call+`,"_meta":{"progressToken":"`+secretText+`"}}`), "guard", "frame:/params/_meta/progressToken"},
+		{"a secret for a level", ask(methodCall, call+`,"_meta":{"io.modelcontextprotocol/logLevel":"`+secretText+`"}}`), "guard", "frame:/params/_meta/io.modelcontextprotocol~1logLevel"},
+		{"an answer to nothing", ask(methodCall, call+`,"inputResponses":{"q":{`+with+`{"branch":"main"}}}}`), "guard", "frame:/params/inputResponses/q/content/branch"},
+		{"JSON in a text", ask(methodCall, call+`,"inputResponses":{"q":{`+with+`{"data":"{\"branch\":\"main\"}"}}}}`), "guard", "frame:/params/inputResponses/q/content/data!/branch"},
+		{"what a rule forbids", ask(methodCall, call+`,"inputResponses":{"q":{`+with+`{"force":true}}}}`), "rule_never", ""},
+		{"beside the params", rest("com.example", `{"branch":"main"}`), "guard", "frame:/com.example/branch"},
+		{"beside the params, plain", rest("com.example", `{"a":1}`), "", ""},
+		{"too deep", rest("com.example", strings.Repeat("[", 127)+strings.Repeat("]", 127)), "", ""},
+		{"a completion", complete(`{"name":"path","value":"do"}`, `{"kind":"x"}`), "", ""},
+		{"a completion of a path", complete(`{"name":"path","value":"../../etc/pass"}`, `{}`), "guard", "frame:/params/argument/path"},
+		{"a completion under a path", complete(`{"name":"kind","value":"x"}`, `{"path":"../x","url":"http://169.254.169.254/"}`), "guard", "frame:/params/context/arguments/path"},
+	} {
+		u := newServer(tool("it"))
+		u.rev = mcp.Rev20260728
+		u.set(methodPrompts, `{"name":"p","arguments":[{"name":"path"}]}`)
+		h := asideHouse(t, u)
+		s := h.shown(newPerson())
+		if c.f.Method == methodComplete {
+			u.answer(`{"resultType":"complete","completion":{"values":["docs"]}}`)
+		}
+		a := s.Handle(ctx, c.f, newPerson())
+		if got := reason(a); got != c.want {
+			t.Errorf("%s: %q: %s", c.name, got, a.Bytes())
+		}
+		if n := u.executed(c.f.Method, "*"); (n == 0) != (c.want != "") {
+			t.Errorf("%s: executed %d times", c.name, n)
+		}
+		if strings.Contains(string(a.Bytes()), secretText) {
+			t.Errorf("%s: the refusal repeats the secret", c.name)
+		}
+		if c.at == "" {
+			continue
+		}
+		e := h.book.of(refusals)
+		if len(e) != 1 || len(e[0].Paths) == 0 || e[0].Paths[0] != c.at || e[0].Params.IsZero() && c.f.Method != methodComplete {
+			t.Errorf("%s: %+v", c.name, e)
+		}
+	}
+}
+
+// TestAnswersAreJudged: what the agent answers to a question of the upstream is held
+// against the rules of the call that it belongs to.
+func TestAnswersAreJudged(t *testing.T) {
+	for _, c := range []struct{ name, answer, want string }{
+		{"plain", `{"action":"accept","content":{"size":"L","branch":"bot/y"}}`, ""},
+		{"another branch", `{"action":"accept","content":{"branch":"main"}}`, "guard"},
+		{"a secret", `{"action":"accept","content":{"note":"` + secretText + `"}}`, "guard"},
+		{"what a rule forbids", `{"action":"accept","content":{"force":true}}`, "rule_never"},
+	} {
+		u := newServer(tool("it"))
+		var got mcp.Frame
+		u.do = func(_ context.Context, _ *wire, x Exchange) (mcp.Frame, error) {
+			got = x.Ask(ctx, mcp.Ask("42", "elicitation/create", jsontext.Value(`{"message":"Which size?","requestedSchema":{"type":"object"}}`)))
+			return mcp.Answer(x.Frame.ID, jsontext.Value(`{"content":[]}`)), nil
+		}
+		h := asideHouse(t, u)
+		s := h.shown(newPerson())
+		p := newPerson()
+		p.reply = func(f mcp.Frame) (mcp.Frame, error) { return mcp.Answer(f.ID, jsontext.Value(c.answer)), nil }
+		s.Handle(ctx, ask(methodCall, `{"name":"it","arguments":{"branch":"bot/x"}}`), p)
+		if (got.Shape == mcp.Result) != (c.want == "") {
+			t.Errorf("%s: %s", c.name, got.Bytes())
+		}
+		out := h.book.of(func(e registry.Entry) bool { return e.Method == "elicitation/create" && e.Type == registry.EntryOutcome })
+		if len(out) != 1 || out[0].Reason != c.want {
+			t.Errorf("%s: %+v", c.name, out)
+		}
+	}
+}
