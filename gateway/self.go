@@ -3,12 +3,12 @@ package gateway
 import (
 	"bytes"
 	"hash/maphash"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/pratique-dev/pratique/internal/flat"
 	"github.com/pratique-dev/pratique/internal/marks"
 )
 
@@ -23,12 +23,15 @@ import (
 // above ours, or a host name that somebody points to this machine, gets by.
 type guard struct {
 	folders []string // data folder, as configured and with links resolved; slashes
-	bases   []string // last elements of folders, in lower case: what a long text is searched for first
+	lasts   []string // last elements of folders: what has none of them in it names none of them
+	needles []needle // the same in lower case, for long texts
 	home    string
 	root    string // folder that relative paths start from; empty: not known
 	fold    bool   // file names have no case here
 	stat    func(path string) (same, ok bool)
 	ports   map[string][]string // port → hosts of our listeners, in canonical form
+	sizes   uint32              // bit n: some port has n bytes
+	firsts  [256]bool           // what some port begins with
 }
 
 const (
@@ -131,9 +134,9 @@ type lookout struct {
 func (w *lookout) inside(i int) (end int, found bool) {
 	pair := pairing{g: w.s.g}
 	end = marks.Parts(w.b, i, func(name []byte, at int) int {
-		if name != nil && classes(name)&(slash|colon|percent) != 0 { // what is escaped has a backslash
+		if name != nil && flat.Classes(name)&(slash|colon|percent) != 0 { // what is escaped has a backslash
 			n := w.string(cap(w.b)-cap(name), name) // where the name is in b
-			if classes(n)&(slash|colon|percent) != 0 && w.s.text(n, w.layer) {
+			if flat.Classes(n)&(slash|colon|percent) != 0 && w.s.text(n, w.layer) {
 				found = true
 				return -1
 			}
@@ -178,49 +181,46 @@ func (w *lookout) member(i int, pair *pairing) (end int, found bool) {
 	switch c := w.b[i]; {
 	case c == '"':
 		end = marks.String(w.b, i)
+		if w.s.idle(flat.Classes(w.b[i:end]), w.b[i+1:end]) {
+			return end, false
+		}
 		v := w.string(i, w.b[i:end])
 		pair.port(v)
 		return end, w.s.text(v, w.layer)
 	case c == '{', c == '[':
 		return w.inside(i)
 	case c == '-', c >= '0' && c <= '9':
-		end = marks.Scalar(w.b, i)
-		pair.port(string(w.b[i:end]))
+		if end = marks.Scalar(w.b, i); w.s.g.portSize(end - i) {
+			pair.port(string(w.b[i:end]))
+		}
 		return end, false
 	}
 	return max(marks.Scalar(w.b, i), i+1), false
 }
 
-// What is in a text, as far as it matters here.
+// What is in a text, as far as it matters here. Without a slash it is a bare word.
 const (
-	slash   = 1 << iota // of either kind, or a tilde: without, a text is a bare word
-	colon               //
-	percent             //
-	back                // a backslash
-	high                // something outside of ASCII
-	apart               // what words are apart by
+	slash   = flat.Slash
+	colon   = flat.Colon
+	percent = flat.Percent
+	back    = flat.Back
+	high    = flat.High
 )
 
-var classOf = func() (t [256]uint8) {
-	for c, class := range map[byte]uint8{'/': slash, '\\': slash | back, '~': slash, ':': colon, '%': percent} {
-		t[c] = class
-	}
-	for c := range len(t) {
-		if c >= 0x80 {
-			t[c] = high | apart
-		} else if separates(rune(c)) {
-			t[c] |= apart
-		}
+// begins are the bytes that JSON inside of a string, a port, or anything that is
+// escaped, may begin with.
+var begins = func() (t [256]bool) {
+	for _, c := range []byte(" \t\r\n{[\"0123456789\\") {
+		t[c] = true
 	}
 	return t
 }()
 
-// classes is what is in a text.
-func classes[T string | []byte](v T) (c uint8) {
-	for i := range len(v) {
-		c |= classOf[v[i]]
-	}
-	return c
+// idle tells whether nothing can be made of a string: it is a bare word where those name
+// nothing, has nothing to undo, and is neither JSON nor a port. has is what may be in it;
+// inside is what stands behind its quote, not decoded.
+func (s *sweep) idle(has uint8, inside []byte) bool {
+	return has == 0 && !s.bare() && (len(inside) == 0 || !begins[inside[0]])
 }
 
 // text looks at one text in all its readings.
@@ -228,7 +228,7 @@ func (s *sweep) text(v string, layer int) bool {
 	if s == nil || len(v) < 2 || s.before(v, layer) {
 		return false
 	}
-	c := classes(v)
+	c := flat.Classes(v)
 	if c&colon != 0 && s.g.namesListener(v) || (c&slash != 0 || s.bare()) && s.namesFolder(v, c) {
 		return true
 	}
@@ -238,12 +238,33 @@ func (s *sweep) text(v string, layer int) bool {
 	if c&(percent|high|back) != 0 && s.unwrapped(v, layer, c) {
 		return true
 	}
-	for v[0] == ' ' || v[0] == '\t' || v[0] == '\r' || v[0] == '\n' {
-		if v = v[1:]; v == "" {
-			return false
-		}
+	if !jsonish(v) {
+		return false
 	}
-	return (v[0] == '{' || v[0] == '[' || v[0] == '"') && jsontext.Value(v).IsValid() && s.walk(v, []byte(v), layer+1)
+	b := []byte(v)
+	i := marks.Space(b, 0)
+	return jsontext.Value(b[i:]).IsValid() && s.walk(v[i:], b[i:], layer+1)
+}
+
+// jsonish tells whether a text begins and ends as an object, an array or a string does.
+func jsonish(v string) bool {
+	i, j := 0, len(v)-1
+	for i < j && (v[i] == ' ' || v[i] == '\t' || v[i] == '\r' || v[i] == '\n') {
+		i++
+	}
+	if c := v[i]; c != '{' && c != '[' && c != '"' {
+		return false
+	}
+	for j > i && (v[j] == ' ' || v[j] == '\t' || v[j] == '\r' || v[j] == '\n') {
+		j--
+	}
+	switch v[i] {
+	case '{':
+		return v[j] == '}'
+	case '[':
+		return v[j] == ']'
+	}
+	return v[j] == '"'
 }
 
 // unwrapped looks at a text with each encoding undone that it may have.
@@ -264,21 +285,45 @@ func (s *sweep) unwrapped(v string, layer int, c uint8) bool {
 
 // unescapePercent undoes percent escapes, those that are whole.
 func unescapePercent(s string) (string, bool) {
-	if strings.IndexByte(s, '%') < 0 {
+	from := 0
+	var b []byte
+	for i := strings.IndexByte(s, '%'); i >= 0 && i+2 < len(s); {
+		size := 1
+		if n, ok := hex(s[i+1 : i+3]); ok {
+			if b == nil {
+				b = make([]byte, 0, len(s))
+			}
+			b = append(append(b, s[from:i]...), byte(n))
+			size = 3
+			from = i + size
+		}
+		next := strings.IndexByte(s[i+size:], '%')
+		if next < 0 {
+			break
+		}
+		i += size + next
+	}
+	if b == nil {
 		return s, false
 	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
-				b = append(b, byte(n))
-				i += 2
-				continue
-			}
+	return string(append(b, s[from:]...)), true
+}
+
+// hex is a number of hexadecimal digits and nothing else.
+func hex(s string) (n rune, ok bool) {
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, false
 		}
-		b = append(b, s[i])
+		n = n<<4 | rune(c)
 	}
-	return string(b), len(b) != len(s)
+	return n, true
 }
 
 // compatible is the text with full-width letters and the like made plain.
@@ -315,9 +360,16 @@ func unescapeSlashes(s string) (string, bool) {
 			b = append(b, s[i])
 			continue
 		}
-		if n := map[byte]int{'x': 2, 'u': 4}[s[i+1]]; n > 0 && i+2+n <= len(s) {
-			if r, err := strconv.ParseUint(s[i+2:i+2+n], 16, 32); err == nil {
-				b = append(b, string(rune(r))...)
+		n := 0
+		switch s[i+1] {
+		case 'x':
+			n = 2
+		case 'u':
+			n = 4
+		}
+		if n > 0 && i+2+n <= len(s) {
+			if r, ok := hex(s[i+2 : i+2+n]); ok {
+				b = append(b, string(r)...)
 				i += 1 + n
 				continue
 			}

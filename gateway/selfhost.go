@@ -28,6 +28,8 @@ func (g *guard) addListeners(list []string) {
 			continue
 		}
 		g.ports[port] = append(g.ports[port], canonicalHost(host))
+		g.sizes |= 1 << min(len(port), 31)
+		g.firsts[port[0]] = true
 	}
 }
 
@@ -113,23 +115,29 @@ func (g *guard) ours(host, port string) bool {
 // namesListener tells whether host:port of a listener stands in a text, in any
 // spelling of the host.
 func (g *guard) namesListener(v string) bool {
-	if strings.IndexByte(v, ':') < 0 {
-		return false
-	}
-	for port := range g.ports {
-		for from := 0; ; {
-			i := strings.IndexByte(v[from:], ':')
-			if i < 0 {
-				break
-			}
-			i += from
-			end := i + 1 + len(port)
-			if strings.HasPrefix(v[i+1:], port) && (end == len(v) || v[end] < '0' || v[end] > '9') && g.ours(hostBefore(v[:i]), port) {
-				return true
-			}
-			from = i + 1
+	for i := strings.IndexByte(v, ':'); i >= 0; {
+		rest := v[i+1:]
+		if rest == "" {
+			break
 		}
-		if port == "80" && g.schemeHost(v, "http://", port) || port == "443" && g.schemeHost(v, "https://", port) {
+		if g.firsts[rest[0]] && g.portAt(rest, v[:i]) {
+			return true
+		}
+		next := strings.IndexByte(rest, ':')
+		if next < 0 {
+			break
+		}
+		i += 1 + next
+	}
+	return g.portSize(2) && g.ports["80"] != nil && g.schemeHost(v, "http://", "80") ||
+		g.portSize(3) && g.ports["443"] != nil && g.schemeHost(v, "https://", "443")
+}
+
+// portAt tells whether a text begins with a port of a listener, and the one before it
+// ends with its host.
+func (g *guard) portAt(v, before string) bool {
+	for port := range g.ports {
+		if n := len(port); strings.HasPrefix(v, port) && (n == len(v) || v[n] < '0' || v[n] > '9') && g.ours(hostBefore(before), port) {
 			return true
 		}
 	}
@@ -194,12 +202,15 @@ func (p *pairing) port(v string) {
 
 // mayBePort tells whether a text is a port of one of our listeners.
 func (g *guard) mayBePort(v string) bool {
-	if len(v) > 16 || v == "" || v[0] < '0' || v[0] > '9' {
+	if !g.portSize(len(v)) || v[0] < '0' || v[0] > '9' {
 		return false
 	}
 	_, ok := g.ports[v]
 	return ok
 }
+
+// portSize tells whether a port of ours may have n bytes.
+func (g *guard) portSize(n int) bool { return n <= 16 && g.sizes>>n&1 != 0 }
 
 // host notes a text that may be a host.
 func (p *pairing) host(v string) {

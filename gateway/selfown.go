@@ -66,5 +66,16 @@ func (g *guard) addFolder(p string) {
 		}
 	}
 	g.folders = append(g.folders, p)
-	g.bases = append(g.bases, strings.ToLower(path.Base(p)))
+	g.lasts = append(g.lasts, path.Base(p))
+	g.needles = append(g.needles, newNeedle(strings.ToLower(path.Base(p))))
+}
+
+// hasLast tells whether the last element of a folder of ours stands in a text.
+func (g *guard) hasLast(v string) bool {
+	for _, last := range g.lasts {
+		if strings.Contains(v, last) {
+			return true
+		}
+	}
+	return false
 }

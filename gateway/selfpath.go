@@ -16,31 +16,27 @@ func (s *sweep) bare() bool { return s.second || s.g.stat != nil && s.g.root != 
 // is in it.
 func (s *sweep) namesFolder(v string, c uint8) bool {
 	g := s.g
-	if len(g.folders) == 0 {
+	if len(g.folders) == 0 || s.second && !g.mayEnd(v) {
 		return false
 	}
 	if len(v) <= maxShort {
-		return s.whole(v) || c&apart != 0 && (s.second || pathlike(v)) && s.words(v)
+		return s.whole(v, c) || (s.second || c&slash != 0 || pathlike(v)) && s.words(v)
 	}
 	// In a long text a path is looked for by its text alone.
-	low := strings.ToLower(v)
-	for i, base := range g.bases {
-		if !strings.Contains(low, base) {
+	for i, n := range g.needles {
+		if !n.in(v, c) {
 			continue
 		}
-		if contains(squeeze(low), strings.ToLower(g.folders[i])) || s.around(v, base) {
+		if contains(squeeze(strings.ToLower(v)), strings.ToLower(g.folders[i])) || s.around(v, n.low) {
 			return true
 		}
 	}
 	return false
 }
 
-// pathlike tells whether a word of a text may be a path: a slash or tilde is in it, or
-// it begins with a dot.
+// pathlike tells whether a word of a text without slashes may be a path: it begins with
+// a dot.
 func pathlike(v string) bool {
-	if strings.IndexByte(v, '/') >= 0 || strings.IndexByte(v, '\\') >= 0 || strings.IndexByte(v, '~') >= 0 {
-		return true
-	}
 	for from := 0; ; {
 		i := strings.IndexByte(v[from:], '.')
 		if i < 0 {
@@ -66,14 +62,14 @@ func (s *sweep) around(v, base string) bool {
 
 // whole looks at the text as one path, and for our folders' paths anywhere in
 // it: they may have spaces.
-func (s *sweep) whole(v string) bool {
-	if strings.IndexByte(v, '/') < 0 && strings.IndexByte(v, '\\') < 0 && strings.IndexByte(v, '~') < 0 && strings.IndexByte(v, '.') < 0 {
+func (s *sweep) whole(v string, c uint8) bool {
+	if c&slash == 0 && strings.IndexByte(v, '.') < 0 {
 		return s.bare() && len(v) <= 255 && s.path(v, &s.values)
 	}
 	if s.path(v, &s.values) {
 		return true
 	}
-	if !s.second && !s.g.fold && !slices.ContainsFunc(s.g.folders, func(f string) bool { return strings.Contains(v, path.Base(f)) }) {
+	if !s.second && !s.g.fold && !s.g.hasLast(v) {
 		return false
 	}
 	q := squeeze(v)
@@ -99,13 +95,37 @@ func (s *sweep) spaced(q, f string) bool {
 
 // words looks at every word of the text that could be a path.
 func (s *sweep) words(v string) bool {
-	for w := range strings.FieldsFuncSeq(v, separates) {
-		if len(w) < len(v) && (s.second || strings.ContainsAny(w, `/\~`) || strings.HasPrefix(w, ".")) && s.path(w, &s.left) {
+	for i := 0; i < len(v); {
+		j, c := i, uint8(0)
+		for ; j < len(v); j++ {
+			t := wordOf[v[j]]
+			if c |= t; t >= ends && (v[j] != 0xc2 || j+1 < len(v) && v[j+1] == 0xa0) {
+				break
+			}
+		}
+		if w := v[i:j]; w != "" && len(w) < len(v) && (s.second || c&slash != 0 || w[0] == '.') && s.path(w, &s.left) {
 			return true
+		}
+		if i = j + 1; j < len(v) && v[j] == 0xc2 {
+			i++
 		}
 	}
 	return false
 }
+
+// wordOf are slashes, and what a word may end before: what separates, of which one is
+// two bytes of UTF-8.
+var wordOf = func() (t [256]uint8) {
+	for c := range 0x80 {
+		if separates(rune(c)) {
+			t[c] = ends
+		}
+	}
+	t['/'], t['\\'], t['~'], t[0xc2] = slash, slash, slash, ends
+	return t
+}()
+
+const ends = 0x80
 
 func separates(r rune) bool {
 	switch r {
@@ -190,15 +210,30 @@ const maxAbove = 64
 
 // notice keeps a folder that is above ours.
 func (s *sweep) notice(p, f string) {
-	if strings.HasPrefix(f, strings.TrimSuffix(p, "/")+"/") && len(s.above) < maxAbove && !slices.Contains(s.above, p) {
+	rest, ok := strings.CutPrefix(f, strings.TrimSuffix(p, "/"))
+	if ok && strings.HasPrefix(rest, "/") && len(s.above) < maxAbove && !slices.Contains(s.above, p) {
 		s.above = append(s.above, p)
 	}
 }
 
+// mayEnd tells whether the last element of a folder of ours may stand in a text, or a
+// wildcard for it: the rest of the way from a folder above has one.
+func (g *guard) mayEnd(v string) bool {
+	return g.fold || g.hasLast(v) || wild(v)
+}
+
+// wild tells whether a text has wildcards.
+func wild(v string) bool {
+	return strings.IndexByte(v, '*') >= 0 || strings.IndexByte(v, '?') >= 0 || strings.IndexByte(v, '[') >= 0
+}
+
 // below tells whether a word is the way from a folder above ours to ours.
 func (s *sweep) below(w string) bool {
-	w = slashed(strings.TrimSpace(w))
-	if strings.HasPrefix(w, "/") || len(w) > maxShort {
+	w = strings.TrimSpace(w)
+	if len(w) > maxShort || !s.g.mayEnd(w) {
+		return false
+	}
+	if w = slashed(w); strings.HasPrefix(w, "/") {
 		return false
 	}
 	for _, up := range s.above {
@@ -219,7 +254,7 @@ func rooted(w string) bool {
 		return false
 	}
 	switch c := w[0]; {
-	case c <= ' ', c >= 0x80, c == '/', c == '\\', c == '~', c == '$', c == '%', c|0x20 == 'f':
+	case c <= ' ', c >= 0x80, c == '/', c == '\\', c == '~', c == '$', c == '%':
 		return true
 	}
 	return strings.IndexByte(w, ':') >= 0
@@ -308,8 +343,10 @@ func (g *guard) same(pe, fe string) bool {
 	if pe == fe {
 		return true
 	}
-	if t := strings.TrimRight(pe, ". "); t != "" {
-		pe = t
+	if n := len(pe); n > 0 && (pe[n-1] == '.' || pe[n-1] == ' ') {
+		if t := strings.TrimRight(pe, ". "); t != "" {
+			pe = t
+		}
 	}
 	if g.fold {
 		pe, fe = strings.ToLower(pe), strings.ToLower(fe)
@@ -317,7 +354,7 @@ func (g *guard) same(pe, fe string) bool {
 	if pe == fe {
 		return true
 	}
-	if strings.Trim(pe, "*?") == "" || !strings.ContainsAny(pe, "*?[") {
+	if !wild(pe) || strings.Trim(pe, "*?") == "" {
 		return false // a wildcard alone names everything, and so nothing
 	}
 	ok, err := path.Match(pe, fe)

@@ -15,7 +15,7 @@ type Node struct {
 	Kind    byte   // '{', '[', '"', '0', 't', 'f' or 'n'
 	NameEsc bool   // the name is Texts[Name]
 	TextEsc bool   // the string has to be decoded
-	Marks   uint8  // MarkName, MarkText: in name or string is one of / \ ~ : % or something outside of ASCII
+	Marks   uint8  // MarkName, MarkText: the name or string, decoded, may be of one of the Classes; else it is of none
 	Name    uint32 // where the name begins, behind its quote
 	NameEnd uint32
 	At, End uint32 // of the value, quotes and brackets included
@@ -42,6 +42,7 @@ type Doc struct {
 	Deep  int      // how many objects and arrays stand in each other
 
 	loose bool
+	odd   bool     // some string has half a surrogate pair or a control character
 	table []uint32 // of twiceInMany
 	buf   []byte   // of keep
 }
@@ -71,7 +72,7 @@ func (d *Doc) ReadFirst(raw []byte, nodes int) (end int) {
 
 // first is the index behind the first value; 0: there is none.
 func (d *Doc) first(raw []byte, nodes int, loose bool) int {
-	d.Raw, d.Nodes, d.Texts, d.Near, d.loose = raw, d.Nodes[:0], d.Texts[:0], false, loose
+	d.Raw, d.Nodes, d.Texts, d.Near, d.loose, d.odd = raw, d.Nodes[:0], d.Texts[:0], false, loose, false
 	if len(raw) > maxSize {
 		return 0
 	}
@@ -242,7 +243,7 @@ func (s *scan) value(name, nameEnd uint32) bool {
 	case '"':
 		var mark bool
 		if x.TextEsc, mark, ok = s.text(); mark {
-			x.Marks |= MarkText
+			x.Marks = MarkText
 		}
 	case 't':
 		ok = s.word("true")

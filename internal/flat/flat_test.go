@@ -48,11 +48,11 @@ func many(n int) string {
 	return strings.Join(all, ",")
 }
 
-// Marks are told of names and strings, wherever in them they stand, and of nothing
-// beside them.
+// Marks are told of names and strings as they are decoded, wherever in them they stand,
+// and of nothing beside them; \u is one, whatever it is for.
 func TestMarks(t *testing.T) {
 	for _, pad := range []int{0, 1, 3, 7, 8, 9, 15, 16, 40} {
-		for _, c := range []string{"/", "~", ":", "%", `\\`, `\n`, "é", "😀", "a", "-", ".", "@", "{", "}", "$", "&", "}", "\x7f"} {
+		for _, c := range []string{"/", "~", ":", "%", `\\`, `\n`, `\"`, `\/`, `\u002F`, `\u003a`, `\u0061`, `\u00e9`, `\ud83d\ude00`, "é", "😀", "a", "-", ".", "@", "{", "}", "$", "&", "\x7f", "/:", "%é"} {
 			text := strings.Repeat("a", pad) + c
 			for _, behind := range []string{"", "b", strings.Repeat("b", 20)} {
 				raw := fmt.Sprintf(`{"%s":"x","n":"%s","o":1}`, text+behind, text+behind)
@@ -60,13 +60,34 @@ func TestMarks(t *testing.T) {
 				if !d.Read([]byte(raw), raw, flat.MaxNodes, false) {
 					t.Fatal(raw)
 				}
-				want := strings.ContainsAny(c, `/~:%\`) || c[0] >= 0x80
-				if got := d.Nodes[1].Marks == flat.MarkName && d.Nodes[2].Marks == flat.MarkText; got != want || !want && d.Nodes[1].Marks|d.Nodes[2].Marks != 0 || d.Nodes[3].Marks != 0 {
-					t.Errorf("%s: %v %v", raw, d.Nodes[1].Marks, d.Nodes[2].Marks)
+				has := naive(d.TextOf(2))
+				want := has != 0 || strings.HasPrefix(c, `\u`)
+				got := d.Nodes[1].Marks == flat.MarkName && d.Nodes[2].Marks == flat.MarkText
+				if got != want || !want && d.Nodes[1].Marks|d.Nodes[2].Marks != 0 || d.Nodes[3].Marks != 0 || flat.Classes(d.TextOf(2)) != has {
+					t.Errorf("%s: %b %b, want %v", raw, d.Nodes[1].Marks, d.Nodes[2].Marks, want)
 				}
 			}
 		}
 	}
+}
+
+// naive is Classes, one byte after the other.
+func naive(s string) (has uint8) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\\':
+			has |= flat.Back | flat.Slash
+		case c == '/', c == '~':
+			has |= flat.Slash
+		case c == ':':
+			has |= flat.Colon
+		case c == '%':
+			has |= flat.Percent
+		case c >= 0x80:
+			has |= flat.High
+		}
+	}
+	return has
 }
 
 // A reading that is used again knows nothing of the one before.

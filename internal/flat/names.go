@@ -13,7 +13,11 @@ import (
 
 // keep decodes what stands in quotes, and is where in Texts that is.
 func (d *Doc) keep(quoted []byte) uint32 {
-	d.buf, _ = jsontext.AppendUnquote(d.buf[:0], quoted) // half surrogate pairs come out as U+FFFD
+	if d.odd {
+		d.buf, _ = jsontext.AppendUnquote(d.buf[:0], quoted) // half surrogate pairs come out as U+FFFD
+	} else {
+		d.buf = unescape(d.buf, quoted[1:len(quoted)-1])
+	}
 	d.Texts = append(d.Texts, string(d.buf))
 	return uint32(len(d.Texts) - 1)
 }

@@ -1,8 +1,11 @@
 package flat
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"slices"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -27,7 +30,7 @@ func marked(w uint64) uint64 {
 }
 
 // text reads a string; esc tells whether something in it is escaped, mark whether it
-// has a mark.
+// may have a mark once it is decoded.
 func (s *scan) text() (esc, mark, ok bool) {
 	b, i := s.b, s.i+1
 	for i < len(b) {
@@ -48,15 +51,22 @@ func (s *scan) text() (esc, mark, ok bool) {
 			s.i = i + 1
 			return esc, mark, true
 		case c == '\\':
-			esc, mark = true, true
+			esc = true
+			if i+1 < len(b) && plain[b[i+1]] != 0 {
+				mark = mark || b[i+1] == '/' || b[i+1] == '\\'
+				i += 2
+				continue
+			}
 			n := s.escape(b[i:])
 			if n == 0 {
 				return esc, mark, false
 			}
+			mark = true
 			i += n
 		case c < ' ' && !s.t.loose:
 			return esc, mark, false
 		case c < utf8.RuneSelf:
+			s.t.odd = s.t.odd || c < ' '
 			mark = mark || c == '/' || c == '~' || c == ':' || c == '%'
 			i++
 		default:
@@ -71,17 +81,10 @@ func (s *scan) text() (esc, mark, ok bool) {
 	return esc, mark, false
 }
 
-// escape is how long what is escaped at the beginning of b is; 0: it is none. Half a
-// surrogate pair is none, but where a lenient server would take it.
+// escape is how long the \uXXXX, or the two of them, at the beginning of b are; 0: there
+// are none. Half a surrogate pair is none, but where a lenient server would take it.
 func (s *scan) escape(b []byte) int {
-	if len(b) < 2 {
-		return 0
-	}
-	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-	default:
+	if len(b) < 6 || b[1] != 'u' {
 		return 0
 	}
 	r, ok := hex4(b[2:])
@@ -96,9 +99,59 @@ func (s *scan) escape(b []byte) int {
 		}
 	}
 	if s.t.loose {
+		s.t.odd = true
 		return 6
 	}
 	return 0
+}
+
+// plain is what a backslash and a letter stand for.
+var plain = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// near is how many bytes behind an escape are looked at one by one: where there is one
+// the next is often near.
+const near = 8
+
+// unescape is what b says, the inside of a string that was read: each escape in it is
+// whole, and each surrogate has its other half. It is written into buf, and no longer
+// than b.
+func unescape(buf, b []byte) []byte {
+	out := slices.Grow(buf[:0], len(b))[:len(b)]
+	i, n := 0, 0
+	for {
+		next := bytes.IndexByte(b[i:], '\\')
+		if next < 0 {
+			return out[:n+copy(out[n:], b[i:])]
+		}
+		n += copy(out[n:], b[i:i+next])
+		i += next
+		for to := i + 1; i < to && i < len(b); {
+			c, size := b[i], 1
+			if c == '\\' {
+				if c, size = plain[b[i+1]], 2; c == 0 {
+					r, hexes := unescapeRune(b[i:])
+					n += utf8.EncodeRune(out[n:], r)
+					i += hexes
+					to = i + near
+					continue
+				}
+				to = i + size + near
+			}
+			out[n] = c
+			n++
+			i += size
+		}
+	}
+}
+
+// unescapeRune is what one \uXXXX, or two of them, at the beginning of b are, and their
+// size.
+func unescapeRune(b []byte) (r rune, size int) {
+	if r, _ = hex4(b[2:]); utf16.IsSurrogate(r) {
+		low, _ := hex4(b[8:])
+		return utf16.DecodeRune(r, low), 12
+	}
+	return r, 6
 }
 
 func hex4(b []byte) (r rune, ok bool) {
