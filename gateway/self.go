@@ -355,27 +355,25 @@ func unescapeSlashes(s string) (string, bool) {
 		return s, false
 	}
 	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 >= len(s) {
-			b = append(b, s[i])
-			continue
+	for {
+		i := strings.IndexByte(s, '\\')
+		if i < 0 || i+1 == len(s) {
+			return string(append(b, s...)), true
 		}
-		n := 0
-		switch s[i+1] {
+		b = append(b, s[:i]...)
+		c, n := s[i+1], 0
+		s = s[i+2:]
+		switch c {
 		case 'x':
 			n = 2
 		case 'u':
 			n = 4
 		}
-		if n > 0 && i+2+n <= len(s) {
-			if r, ok := hex(s[i+2 : i+2+n]); ok {
-				b = append(b, string(r)...)
-				i += 1 + n
-				continue
-			}
+		if r, ok := hex(s[:min(n, len(s))]); ok && n > 0 && n <= len(s) {
+			b = append(b, string(r)...)
+			s = s[n:]
+		} else {
+			b = append(b, c)
 		}
-		b = append(b, s[i+1])
-		i++
 	}
-	return string(b), true
 }

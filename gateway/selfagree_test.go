@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/pratique-dev/pratique/internal/flat"
 	"github.com/pratique-dev/pratique/labels/args"
 )
 
@@ -304,4 +305,29 @@ func FuzzOwnGuardAgrees(f *testing.F) {
 		f.Add(m.text(), m.params())
 	}
 	f.Fuzz(func(t *testing.T, text, params string) { agree(t, all, text, params) })
+}
+
+// TestNeedle: what a long text is searched for is found as it is in lower case.
+func TestNeedle(t *testing.T) {
+	m := maker{rand.New(rand.NewPCG(5, 6))}
+	letters := []string{"q", "Q", "a", "A", "k", "K", "\u212a", "é", "É", "İ", ".", "-", "1", " ", "/", "\x00", "\xc3"}
+	found := 0
+	for range 100_000 {
+		var b strings.Builder
+		for range m.IntN(12) {
+			b.WriteString(letters[m.IntN(len(letters))])
+		}
+		v, low := b.String(), strings.ToLower(letters[m.IntN(len(letters))]+letters[m.IntN(len(letters))])
+		n := newNeedle(low)
+		want := strings.Contains(strings.ToLower(v), low)
+		if n.in(v, flat.Classes(v)) != want {
+			t.Fatalf("%q in %q: not %v", low, v, want)
+		}
+		if want {
+			found++
+		}
+	}
+	if found < 1000 {
+		t.Errorf("%d were found", found)
+	}
 }

@@ -34,21 +34,6 @@ func (s *sweep) namesFolder(v string, c uint8) bool {
 	return false
 }
 
-// pathlike tells whether a word of a text without slashes may be a path: it begins with
-// a dot.
-func pathlike(v string) bool {
-	for from := 0; ; {
-		i := strings.IndexByte(v[from:], '.')
-		if i < 0 {
-			return false
-		}
-		if from += i; from == 0 || v[from-1] >= 0x80 || separates(rune(v[from-1])) {
-			return true
-		}
-		from++
-	}
-}
-
 // around looks at the words of a long text that have the folder's last element
 // in them.
 func (s *sweep) around(v, base string) bool {
@@ -91,48 +76,6 @@ func (s *sweep) spaced(q, f string) bool {
 		rest, ok := strings.CutPrefix(f, strings.TrimSuffix(up, "/")+"/")
 		return ok && strings.Contains(rest, " ") && contains(q, rest)
 	})
-}
-
-// words looks at every word of the text that could be a path.
-func (s *sweep) words(v string) bool {
-	for i := 0; i < len(v); {
-		j, c := i, uint8(0)
-		for ; j < len(v); j++ {
-			t := wordOf[v[j]]
-			if c |= t; t >= ends && (v[j] != 0xc2 || j+1 < len(v) && v[j+1] == 0xa0) {
-				break
-			}
-		}
-		if w := v[i:j]; w != "" && len(w) < len(v) && (s.second || c&slash != 0 || w[0] == '.') && s.path(w, &s.left) {
-			return true
-		}
-		if i = j + 1; j < len(v) && v[j] == 0xc2 {
-			i++
-		}
-	}
-	return false
-}
-
-// wordOf are slashes, and what a word may end before: what separates, of which one is
-// two bytes of UTF-8.
-var wordOf = func() (t [256]uint8) {
-	for c := range 0x80 {
-		if separates(rune(c)) {
-			t[c] = ends
-		}
-	}
-	t['/'], t['\\'], t['~'], t[0xc2] = slash, slash, slash, ends
-	return t
-}()
-
-const ends = 0x80
-
-func separates(r rune) bool {
-	switch r {
-	case ' ', '\t', '\n', '\r', '\v', '\f', '"', '\'', '`', '=', ';', '|', '&', '<', '>', '(', ')', ',', '{', '}', 0, '\u00a0':
-		return true
-	}
-	return false
 }
 
 // contains tells whether the path f stands in q with nothing before or after it
@@ -227,13 +170,24 @@ func wild(v string) bool {
 	return strings.IndexByte(v, '*') >= 0 || strings.IndexByte(v, '?') >= 0 || strings.IndexByte(v, '[') >= 0
 }
 
+// mayReach tells whether some element of a way is the last one of a folder of ours.
+func (g *guard) mayReach(way string) bool {
+	for more := true; more; {
+		var e string
+		e, way, more = strings.Cut(way, "/")
+		for _, last := range g.lasts {
+			if g.same(e, last) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // below tells whether a word is the way from a folder above ours to ours.
 func (s *sweep) below(w string) bool {
-	w = strings.TrimSpace(w)
-	if len(w) > maxShort || !s.g.mayEnd(w) {
-		return false
-	}
-	if w = slashed(w); strings.HasPrefix(w, "/") {
+	w = slashed(strings.TrimSpace(w))
+	if strings.HasPrefix(w, "/") || len(w) > maxShort || !s.g.mayReach(w) {
 		return false
 	}
 	for _, up := range s.above {
