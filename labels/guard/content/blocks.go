@@ -12,7 +12,8 @@ const (
 	isSign  uint32 = 1       // special has to look at it
 	isSpace uint32 = 1 << 16 // the bits between are for where in a block a sign is
 	isDash  uint32 = 1 << 17
-	isLead  uint32 = 1 << 18 // begins the encoding of letters that nobody sees
+	isLead  uint32 = 1 << 18 // begins the encoding of letters that nobody sees, or of plain ones in another form
+	isAmp   uint32 = 1 << 19
 )
 
 var marks = func() (t [256]uint32) {
@@ -31,7 +32,7 @@ var marks = func() (t [256]uint32) {
 			t[string(c)[0]] |= isLead
 		}
 	}
-	t[' '], t['-'] = isSpace, isDash
+	t[' '], t['-'], t['&'] = isSpace, isDash, isAmp
 	return t
 }()
 
@@ -53,7 +54,7 @@ func suspicious(t string) bool {
 			return true
 		}
 	}
-	return l.seen&isLead != 0 && unseen(t) || l.percent && strings.Count(t, "%") >= 3 || l.url && l.at ||
+	return l.seen&isLead != 0 && unseen(t) || l.percent && strings.Count(t, "%") >= 3 || l.url && l.at || l.seen&isAmp != 0 && entity(t) ||
 		l.seen&isDash != 0 && (strings.Contains(t, beginnings[1]) || strings.Contains(t, beginnings[2]))
 }
 
@@ -63,7 +64,11 @@ func unseen(t string) bool {
 		if marks[t[i]]&isLead == 0 {
 			continue
 		}
-		if r, _ := utf8.DecodeRuneInString(t[i:]); unicode.Is(unicode.Cf, r) {
+		switch r, _ := utf8.DecodeRuneInString(t[i:]); {
+		case !unusual(r):
+		case plainLetter(r):
+			return invisible(t)
+		case unicode.Is(unicode.Cf, r):
 			return true
 		}
 	}

@@ -15,7 +15,7 @@ import (
 var scraps = []string{
 	" ", " ", " ", "  ", "\n", "\n", "\n\t", "\r\n", "\t", "\n\n", "\"", "'", "`", "\\", "\\\n", "\\n", "\\x41", "\\u0041", "\" + \"", "', '", "`+\n`", "\" \\\n\t\"", "=", ": ", " = ", "://", ":AA", "@", "%", "%41", "%%%", "-", "--", "-----", "-----BEGIN ", "----BEGIN ", "PuTTY-User", "PuTTY", "-User", "\"kty\"", "\"kty", "kty", "eyJ", "eyJhbGciOiJIUzI1NiJ9.",
 	"All work and no play. ", "the quick brown fox ", "it's ", "don't", "attention", "should", "secret", "section: ", "api_key=", "token: ", "Authorization: Bearer ", "password", "https://", "user:pass@host", "a.b/c-d_e", "internal/gateway/server.go", "func (l *look) ends(i int) bool {\n\treturn false\n}\n", "strings.HasPrefix(t[i:],", "{\"a\":\"b\",\"c\":[1,2]}", "if err != nil {\n\t\treturn err\n\t}\n",
-	"ü", "é", "—", "“", "世界", "\u200b", "\u00ad", "\u0600", "\ufeff", "\U000e0041", "\xe2\x80", "…", "，", "\xff", "\x80", "\xa0", "\xc2", "\x00", "\x01", "\x7f", "\x1f", "\v", "!", "#", "$", "&", "(", ")", "*", "+", ",", ".", "/", "0", "9", ";", "<", ">", "?", "[", "]", "^", "_", "{", "|", "}", "~", "a", "s.", "Z", "gh", "sk",
+	"ü", "é", "—", "“", "世界", "\u200b", "\u00ad", "\u0600", "\ufeff", "\U000e0041", "ｇ", "ＡＢＣ", "１", "𝐚𝐛", "ⓧ", "²", "&#103;", "&#x67", "&amp;#", "&lowbar;", "&nbsp;", "\xe2\x80", "…", "，", "\xff", "\x80", "\xa0", "\xc2", "\x00", "\x01", "\x7f", "\x1f", "\v", "!", "#", "$", "&", "(", ")", "*", "+", ",", ".", "/", "0", "9", ";", "<", ">", "?", "[", "]", "^", "_", "{", "|", "}", "~", "a", "s.", "Z", "gh", "sk",
 }
 
 // mixed is a text of scraps, credentials, encodings and pieces of them.

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"path"
 	"strconv"
 	"strings"
 
@@ -54,6 +55,9 @@ func (c *check) readYAML() {
 			return
 		}
 	}
+	if c.kind == otherCI && c.otherForm() {
+		return
+	}
 	if len(c.text) > maxYAML {
 		c.all(Unread, whyLong)
 		return
@@ -83,6 +87,27 @@ func (c *check) readYAML() {
 		c.all(Unread, whyUnread)
 	}
 	c.scalars(w.out)
+}
+
+// otherForm judges what CI reads as something else than YAML; false where it is YAML.
+func (c *check) otherForm() bool {
+	switch path.Ext(c.name) {
+	case ".yml", ".yaml", ".json", ".jsonc":
+		return false
+	case ".md", ".txt":
+	case ".sh", ".bash":
+		c.shellText(c.text, 0)
+	default:
+		if path.Base(c.name) == "procfile" {
+			return false
+		}
+		if strings.HasPrefix(c.text, "#!") {
+			c.shellText(c.text, 0)
+			break
+		}
+		c.all(Unread, whyUnread)
+	}
+	return true
 }
 
 // shallow tells whether a configuration is as people write them: with few brackets in

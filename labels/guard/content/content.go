@@ -81,6 +81,8 @@ type Write struct {
 	Pointer    string // JSON Pointer of the content, of the path where there is none
 
 	value args.Value // of the content, where Pointer is not said
+	seen  bool       // it was not given as a patch, but has the shape of one
+	named bool       // Content is the name of a member
 }
 
 // A Finding is one thing in a write that the guard refuses. It repeats no value.
@@ -133,7 +135,7 @@ func (j *Judge) Check(w Write) []Finding {
 	c := &check{j: j, w: w}
 	c.write()
 	if w.Pointer == "" && len(c.out) > 0 {
-		w.Pointer = w.value.Pointer()
+		w.Pointer = pointer(w.value)
 	}
 	for i := range c.out {
 		c.out[i].Pointer = w.Pointer

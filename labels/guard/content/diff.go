@@ -1,6 +1,7 @@
 package content
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -25,213 +26,217 @@ func (c *check) added(from, to int) (line, bool) {
 
 // A patched is one file of a patch: what it says on its new side.
 type patched struct {
-	path  string // empty: the patch names none
+	by    [headers][]string // names, by the last header of each kind
 	text  strings.Builder
 	lines []line
+	git   bool   // it has the header of Git
 	whole bool   // it is a new file, and all of it is here
 	mode  string // that it gets
 	moved bool
+	cut   bool // lines of it go away
+	odd   bool // it has a part that nobody reads here
 }
 
-func (p *patched) put(s string, number, offset int, added bool) {
-	p.lines = append(p.lines, line{number, offset, p.text.Len(), added})
+// Kinds of headers that say the path of a file, likely ones first.
+const (
+	ofNew = iota
+	ofOld
+	ofIndex
+	ofGit
+	headers
+)
+
+// names are all that whoever applies the patch may take for the path.
+func (p *patched) names() []string { return slices.Concat(p.by[:]...) }
+
+func (p *patched) put(s string, l patchLine, added bool) {
+	p.lines = append(p.lines, line{l.number, l.offset, p.text.Len(), added})
 	p.text.WriteString(s)
 	p.text.WriteByte('\n')
 }
 
-// A patchReader goes through a patch line by line: unified diffs, with or without the
-// headers of Git, and the envelope that begins with "*** Begin Patch".
-type patchReader struct {
-	files    []*patched
-	at       *patched
-	in       bool // a hunk or a file of an envelope
-	old, new int  // lines that the hunk still has; envelopes have no counts
-	envelope bool
-	odd      bool // something in it has no place in a patch
+// does tells whether the patch does anything to the file.
+func (p *patched) does() bool { return p.lines != nil || p.cut || p.moved || p.mode != "" || p.odd }
+
+// A patch is what a text says as one.
+type patch struct {
+	files []*patched
+	rest  patched // what stands around the changes
+	odd   bool    // something in it has no place in a patch
 }
 
-// readPatch is what a patch writes; nil where the text is none. odd: lines in it were
-// left over.
-func readPatch(s string) (files []*patched, odd bool) {
-	r := &patchReader{}
+// A patchLine is one line of a patch, without its end.
+type patchLine struct {
+	text   string
+	number int // from 1
+	offset int
+}
+
+func patchLines(s string, f func(patchLine)) {
 	number := 0
 	for offset := 0; offset < len(s); {
 		l, _, _ := strings.Cut(s[offset:], "\n")
 		number++
-		r.line(strings.TrimSuffix(l, "\r"), number, offset)
+		f(patchLine{strings.TrimRight(l, "\r"), number, offset})
 		offset += len(l) + 1
 	}
-	return r.files, r.odd
 }
 
-func (r *patchReader) open(path string) {
-	r.at = &patched{path: path}
-	r.files = append(r.files, r.at)
+// otherEnds are ends of lines of some readers, as long as what stands for them here.
+var otherEnds = strings.NewReplacer("\r\n", "\r\n", "\r", "\n", "\v", "\n", "\f", "\n", "\x1c", "\n", "\x1d", "\n", "\x1e", "\n", "\u0085", "\r\n", "\u2028", "\r\r\n", "\u2029", "\r\r\n")
+
+// patchy tells whether a text may be a patch: every kind of one has one of these. Their
+// first letters are rare.
+func patchy(t string) bool {
+	return strings.Contains(t, "+++ ") || strings.Contains(t, "*** ") || strings.Contains(t, "--git ") || strings.Contains(t, "x:") && strings.Contains(t, "Index:")
 }
 
-func (r *patchReader) line(l string, number, offset int) {
-	if r.in && !r.envelope {
-		if r.old <= 0 && r.new <= 0 {
-			r.in = strings.HasPrefix(l, "\\")
+// readPatch is what a patch writes; it has no files where the text is none. A text that
+// was not given as one (seen) may have prose around it. What has several readings is
+// read in each of them.
+func readPatch(s string, seen bool) patch {
+	var p patch
+	p.read(s, seen)
+	if t := otherEnds.Replace(s); t != s {
+		q := patch{}
+		q.read(t, seen)
+		if p.odd = p.odd || len(p.files) == 0 && q.odd; len(p.files) == 0 {
+			p.rest = q.rest
 		}
-		if r.in {
-			r.body(l, number, offset)
-			return
-		}
+		p.files = append(p.files, q.files...)
 	}
-	switch {
-	case strings.HasPrefix(l, "*** "):
-		r.enveloped(l[4:])
-	case r.in:
-		r.body(l, number, offset)
-	case strings.HasPrefix(l, "diff --git "):
-		r.open(gitPath(l[len("diff --git "):]))
-	case strings.HasPrefix(l, "--- "):
-		if r.at == nil || r.at.lines != nil || r.at.whole {
-			r.open("")
-		}
-		r.at.whole = strings.HasPrefix(l, "--- /dev/null")
-	case strings.HasPrefix(l, "+++ ") && r.at != nil:
-		if p := headerPath(l[4:]); p != "" {
-			r.at.path = p
-		}
-	case strings.HasPrefix(l, "@@ "):
-		r.hunk(l)
-	case r.at != nil:
-		r.header(l)
+	return p
+}
+
+func (p *patch) read(s string, seen bool) {
+	u := unified{seen: seen}
+	patchLines(s, u.line)
+	p.take(u.files, u.rest, u.odd)
+	if u.lies {
+		free := unified{seen: seen, free: true}
+		patchLines(s, free.line)
+		p.take(free.files, free.rest, false)
+	}
+	if n := u.indent; n > 0 {
+		in := unified{seen: seen}
+		patchLines(s, func(l patchLine) {
+			t := strings.TrimLeft(l.text[:min(n, len(l.text))], indents)
+			l.text = t + l.text[min(n, len(l.text)):]
+			in.line(l)
+		})
+		p.take(in.files, in.rest, false)
+	}
+	if strings.Contains(s, "*** ") {
+		e := envelope{seen: seen}
+		patchLines(s, e.line)
+		p.take(e.files, e.rest, e.odd)
+	}
+	if strings.Contains(s, "********") {
+		x := contextual{}
+		patchLines(s, x.line)
+		p.take(x.files, x.rest, false)
+	}
+	if strings.Contains(s, "Index:") || len(p.files) == 0 && !seen {
+		b := bare{seen: seen}
+		patchLines(s, b.line)
+		p.take(b.files, b.rest, false)
 	}
 }
 
-func (r *patchReader) header(l string) {
-	for _, p := range []string{"new file mode ", "new mode "} {
-		if m, ok := strings.CutPrefix(l, p); ok {
-			r.at.mode = m
-		}
-	}
-	for _, p := range []string{"rename to ", "copy to "} {
-		if m, ok := strings.CutPrefix(l, p); ok {
-			r.at.path, r.at.moved = m, true
-		}
-	}
-	// A line of a hunk behind its end is counted otherwise by whoever applies it.
-	if strings.HasPrefix(l, "GIT binary patch") || l != "" && strings.IndexByte("+ ", l[0]) >= 0 || l[:min(1, len(l))] == "-" && !strings.HasPrefix(l, "-- ") && l != "--" {
-		r.odd = true
-	}
-}
-
-// hunk reads "@@ -1,2 +3,4 @@"; a number that is left out is 1.
-func (r *patchReader) hunk(l string) {
-	if r.at == nil {
-		r.open("")
-	}
-	f := strings.Fields(l)
-	if len(f) < 4 || f[1][0] != '-' || f[2][0] != '+' {
-		r.odd = true
+// take adds one reading, if it is one.
+func (p *patch) take(files []*patched, rest patched, odd bool) {
+	files = slices.DeleteFunc(files, func(f *patched) bool { return !f.does() })
+	if len(files) == 0 {
 		return
 	}
-	r.old, r.new, r.in = span(f[1]), span(f[2]), true
+	if len(p.files) == 0 {
+		p.rest = rest
+	}
+	p.files = append(p.files, files...)
+	p.odd = p.odd || odd
 }
 
-func span(s string) int {
-	_, n, ok := strings.Cut(s, ",")
-	if !ok {
-		return 1
-	}
-	v := 0
-	for i := 0; i < len(n) && n[i] >= '0' && n[i] <= '9' && v < 1<<24; i++ {
-		v = v*10 + int(n[i]-'0')
-	}
-	return v
-}
-
-func (r *patchReader) body(l string, number, offset int) {
-	if l == "" {
-		l = " "
-	}
-	switch l[0] {
-	case '+':
-		r.new--
-		r.at.put(l[1:], number, offset, true)
-	case '-':
-		r.old--
-	case ' ':
-		r.old--
-		r.new--
-		r.at.put(l[1:], number, offset, false)
-	case '\\', '@':
-	default: // not as a patch has it: whoever applies it may take it for context
-		r.odd = true
-		r.old--
-		r.new--
-		r.at.put(l, number, offset, true)
-	}
-}
-
-func (r *patchReader) enveloped(l string) {
-	r.envelope = true
-	for _, h := range []struct {
-		word  string
-		whole bool
-	}{{"Add File: ", true}, {"Update File: ", false}, {"Delete File: ", false}, {"Move to: ", false}} {
-		p, ok := strings.CutPrefix(l, h.word)
-		switch {
-		case !ok:
-		case h.word == "Move to: ":
-			if r.at != nil {
-				r.at.path, r.at.moved = p, true
-			}
-		default:
-			r.open(p)
-			r.at.whole, r.in = h.whole, true
+// alone tells whether a patch is about one file.
+func (p *patch) alone() bool {
+	for _, f := range p.files {
+		if !slices.Equal(f.names(), p.files[0].names()) {
+			return false
 		}
 	}
+	return true
 }
 
-// headerPath is the path behind "+++ ", without the letter of Git and a time behind.
-func headerPath(s string) string {
-	s, _, _ = strings.Cut(s, "\t")
-	if s == "/dev/null" {
-		return ""
+// paths are the names of a file that have different readers; one at least. The path
+// that the call names is one where the patch is about one file.
+func (c *check) paths(f *patched, alone bool) []string {
+	names := f.names()
+	if alone && !c.w.seen && c.w.Path != "" {
+		names = append(names, c.w.Path)
 	}
-	s = strings.Trim(strings.TrimSpace(s), `"`)
-	return strings.TrimPrefix(s, "b/")
-}
-
-// gitPath is the new path of "a/x b/x".
-func gitPath(s string) string {
-	if i := strings.LastIndex(s, " b/"); i >= 0 {
-		return strings.Trim(s[i+3:], `"`)
+	var out []string
+	var kinds []kind
+	for _, n := range names {
+		if k := c.j.kindOf(fold(n)); k != plain && !slices.Contains(kinds, k) {
+			out, kinds = append(out, n), append(kinds, k)
+		}
 	}
-	return ""
+	if out == nil {
+		out = append(names, "")[:1]
+	}
+	return out
 }
 
 // patch judges each file that a patch writes; false where the text is no patch, and so
 // a part of a file.
 func (c *check) patch() bool {
-	files, odd := readPatch(c.text)
-	if len(files) == 0 {
+	p := readPatch(c.text, c.w.seen)
+	if len(p.files) == 0 {
 		c.w.Part = true
-		return false
+		return c.w.seen
 	}
-	if odd {
+	if p.odd && !c.w.seen {
 		c.all(Unread, whyUnread)
 	}
-	for _, f := range files {
-		w := Write{Path: c.w.Path, Content: f.text.String(), Mode: f.mode, Part: !f.whole}
-		if f.path != "" {
-			w.Path = f.path
-		}
-		if f.moved {
-			w.Action = "move"
-		}
-		sub := &check{j: c.j, w: w, live: f.lines}
-		if sub.live == nil {
-			sub.live = []line{}
-		}
-		sub.write()
-		if c.out = append(c.out, sub.out...); c.full() {
-			break
+	if !c.w.seen {
+		rest := &check{j: c.j, w: Write{Content: p.rest.text.String()}, live: p.rest.lines, text: p.rest.text.String()}
+		rest.secrets()
+		c.take(rest.out)
+	}
+	alone, done := p.alone(), map[string]bool{}
+	for _, f := range p.files {
+		text := f.text.String()
+		for _, path := range c.paths(f, alone) {
+			key := path + "\x00" + f.mode + "\x00" + text
+			if !done[key] && !c.full() {
+				c.file(f, path, text)
+			}
+			done[key] = true
 		}
 	}
 	return true
+}
+
+// file judges what a patch writes to one path.
+func (c *check) file(f *patched, path, text string) {
+	w := Write{Path: path, Content: text, Mode: f.mode, Part: !f.whole, seen: c.w.seen}
+	sub := &check{j: c.j, w: w, live: f.lines}
+	if sub.live == nil {
+		sub.live = []line{}
+	}
+	sub.write()
+	c.take(sub.out)
+	if f.moved { // the rest of it was not seen
+		sub = &check{j: c.j, w: Write{Path: path, Action: "move"}}
+		sub.write()
+		c.take(sub.out)
+	}
+}
+
+// take adds what was found elsewhere, once.
+func (c *check) take(found []Finding) {
+	for _, f := range found {
+		if !c.full() && !slices.Contains(c.out, f) {
+			c.out = append(c.out, f)
+		}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"sort"
 	"strings"
-	"unicode"
 )
 
 // Lengths of what is worth decoding, in characters.
@@ -31,6 +30,7 @@ func (s *sighting) encoded(t string, layer int, at func(int) int) {
 	if escapes(u) {
 		u = unbackslash(u)
 	}
+	u = unentity(u)
 	if len(u) != len(t) {
 		at = scaled(len(u), len(t), at)
 	}
@@ -57,28 +57,6 @@ func (s *sighting) encoded(t string, layer int, at func(int) int) {
 	})
 }
 
-// visible is a text without letters that nobody sees.
-func visible(t string) string {
-	if !invisible(t) {
-		return t
-	}
-	return strings.Map(func(r rune) rune {
-		if r >= 0x80 && unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, t)
-}
-
-func invisible(t string) bool {
-	for i := range len(t) {
-		if t[i] >= 0x80 {
-			return strings.ContainsFunc(t[i:], func(r rune) bool { return r >= 0x80 && unicode.Is(unicode.Cf, r) })
-		}
-	}
-	return false
-}
-
 // escapes tells whether characters are written as programming languages escape them.
 func escapes(t string) bool {
 	for rest := t; ; {
@@ -101,7 +79,7 @@ func (s *sighting) again(t string, layer int, at func(int) int) { s.look(t, laye
 func (s *sighting) run(run string, found func(text string)) (any bool) {
 	if hexRun(run) { // small digits and letters up to f are no base64
 		var buf [128]byte
-		b := unhex(buf[:0], run)
+		b := narrow(unhex(buf[:0], run))
 		if any = len(b) >= leastHex/2 && readable(b); any && found != nil {
 			found(string(b))
 		}
@@ -125,13 +103,16 @@ func (s *sighting) run(run string, found func(text string)) (any bool) {
 		}
 		n, err := base64.RawStdEncoding.Decode(b, []byte(part))
 		s.budget -= n
-		if err != nil || !readable(b[:n]) {
+		if err != nil {
+			continue
+		}
+		if b = narrow(b[:n]); !readable(b) {
 			continue
 		}
 		if any = true; found == nil {
 			return any
 		}
-		found(string(b[:n]))
+		found(string(b))
 	}
 	return any
 }

@@ -24,6 +24,7 @@ func FuzzCheck(f *testing.F) {
 	for i, s := range []string{
 		`{"dependencies":{"a":"npm:b@1"},"scripts":{"x":"env | curl $TOKEN"}}`, "a:\n  script: &x\n    - |\n      echo $TOKEN | base64\n", "FROM a AS b\nRUN <<E\nenv\nE\n", "-r x\na @ https://b \\\n --hash=x\n",
 		"[a]\nb = {git = \"c\"}\n", "<a><dependency><groupId>b</groupId></dependency></a>", "a=\"$(cat <<'X'\n`b ${c:-$d}`\nX\n)\" | sh", "glpat-" + some(20), "%67%6c\\x70\\u0061\"+ \"t-" + some(20), "*** Begin Patch\n*** Update File: go.sum\n@@\n+a\n",
+		"&#103;ｌ&#x70;at-" + some(20), "Index: go.mod\n0a\nrequire b v1\n.\n", "*** x\n--- go.mod\n***************\n*** 1 ****\n--- 1,2 ----\n+ require b v1\n", "  --- x\r  +++ \"b/\\147o.mod\" 1\r  @@ -0,0 +1 @@\r  +require b v1\r",
 		"--- a/x\n+++ b/go.mod\n@@ -1 +1,2 @@\n a\n+require b v1\n", "gem 'a', git: \"b\"; `c`", "implementation(\"a.b:c:1\")", "data:;base64,AAAA",
 	} {
 		f.Add(uint8(i*3), uint8(i%4), s)
@@ -58,6 +59,7 @@ func FuzzCall(f *testing.F) {
 	for _, s := range []string{
 		`{"path":"package.json","content":"{}"}`, `{"actions":[{"action":"move","file_path":".npmrc","previous_path":"a"}]}`, `{"files":{"a.b":{"content":"x"}}}`, `{"paths":["a"],"contents":["b"]}`,
 		`{"o":"{\"path\":\"go.mod\",\"patch\":\"@@ -1 +1 @@\\n+a\"}"}`, `{"path":"x","mode":493,"encoding":"base64","data":"AAAA"}`, `{"a":{"file_path":"Makefile"},"content":"a:\n\tenv"}`,
+		`{"x":"+++ go.mod\n@@ -0,0 +1 @@\n+require a v1"}`, `{"headers":{"X-glpat-` + some(20) + `":1}}`, `{"l":["+++ go.sum","@@ -0,0 +1 @@","+a"]}`, `{"title":"a","body":"*** Add File: .npmrc\n+x=y"}`,
 	} {
 		f.Add(s)
 	}
@@ -102,7 +104,8 @@ func FuzzLex(f *testing.F) {
 			}
 		}
 		fold(s)
-		readPatch(s)
+		readPatch(s, false)
+		readPatch(s, true)
 		members(s, func(member) {})
 		strings.Contains(s, fromMake(s))
 	})

@@ -37,6 +37,7 @@ const (
 	gradle
 	wrapper
 	foreign
+	partly // a manifest where it says certain words: see partWords
 	builds // code that a package manager runs
 	dockerfile
 	compose
@@ -71,13 +72,7 @@ func fold(p string) string {
 		}
 		p = d
 	}
-	p = strings.Trim(p, "\"'`")
-	p = strings.TrimPrefix(p, "file://")
-	if i := strings.Index(p, "://"); i >= 0 {
-		if p = p[i+3:]; strings.ContainsAny(p, "?#") {
-			p = p[:strings.IndexAny(p, "?#")]
-		}
-	}
+	p = unwrapped(p)
 	if !isASCII(p) {
 		p = strings.Map(func(r rune) rune {
 			if unicode.In(r, unicode.Cf, unicode.Variation_Selector) || r == 0x034f {
@@ -85,6 +80,9 @@ func fold(p string) string {
 			}
 			return r
 		}, norm.NFKC.String(p))
+	}
+	if at := 1 + strings.LastIndexAny(p, `/\`); exactNames[strings.TrimRight(p[at:], ". ")] != "" {
+		p = p[:at] + exactNames[strings.TrimRight(p[at:], ". ")]
 	}
 	p = strings.ReplaceAll(strings.ToLower(p), "\\", "/")
 	if i := strings.IndexByte(p, 0); i >= 0 {
@@ -107,6 +105,18 @@ func fold(p string) string {
 		return ""
 	}
 	return strings.TrimPrefix(path.Clean("/"+p), "/")
+}
+
+// unwrapped takes off quotes, and what makes a URL of a path.
+func unwrapped(p string) string {
+	p = strings.Trim(p, "\"'`")
+	p = strings.TrimPrefix(p, "file://")
+	if i := strings.Index(p, "://"); i >= 0 {
+		if p = p[i+3:]; strings.ContainsAny(p, "?#") {
+			p = p[:strings.IndexAny(p, "?#")]
+		}
+	}
+	return p
 }
 
 // folded tells whether a path is as fold would make it: most are.
@@ -182,7 +192,24 @@ func kindOf(p string) kind {
 			return k
 		}
 	}
+	if len(dir) > 1 {
+		if k, ok := lastFolders[path.Base(dir)]; ok {
+			return k
+		}
+	}
+	if k := patternKind(dir, base); k != plain {
+		return k
+	}
+	if k, ok := extensionKinds[path.Ext(base)]; ok {
+		return k
+	}
+	return plain
+}
+
+// patternKind tells the kind of a file by parts of its name.
+func patternKind(dir, base string) kind {
 	ext := path.Ext(base)
+	yaml := ext == ".yml" || ext == ".yaml"
 	switch {
 	case strings.HasPrefix(base, "makefile."):
 		return makefile
@@ -197,63 +224,30 @@ func kindOf(p string) kind {
 		return requirements
 	case strings.HasSuffix(base, ".gitlab-ci.yml"), strings.HasSuffix(base, ".gitlab-ci.yaml"):
 		return gitlabCI
-	case strings.HasPrefix(base, "docker-compose.") && (ext == ".yml" || ext == ".yaml"):
+	case yaml && strings.HasPrefix(base, "docker-compose."):
 		return compose
 	case strings.HasPrefix(base, "jenkinsfile"):
 		return jenkins
-	case strings.HasPrefix(base, ".pnp.") || strings.HasPrefix(base, ".pnpmfile.") || strings.HasPrefix(base, ".yarnrc."):
+	case strings.HasPrefix(base, ".pnp.") || strings.HasPrefix(base, ".pnpmfile.") || strings.HasPrefix(base, ".yarnrc.") || strings.HasPrefix(base, ".lintstagedrc") || strings.HasPrefix(base, ".renovaterc"):
 		return settings
+	case yaml && (strings.HasPrefix(base, "azure-pipelines") || strings.HasPrefix(base, "cloudbuild") || strings.HasPrefix(base, "buildspec") || strings.HasSuffix(base, ".gocd.yaml")):
+		return otherCI
+	case strings.HasSuffix(base, ".gradle.kts"):
+		return gradle
+	case strings.HasSuffix(base, ".tf.json"):
+		return partly
 	}
-	if k, ok := extensionKinds[ext]; ok {
-		return k
+	if ext == ".md" {
+		for _, e := range []string{".instructions.md", ".prompt.md", ".chatmode.md", ".agent.md"} {
+			if strings.HasSuffix(base, e) {
+				return instructions
+			}
+		}
 	}
 	return plain
 }
 
-var baseKinds = map[string]kind{
-	"package.json": npmManifest, "package-lock.json": npmLock, "npm-shrinkwrap.json": npmLock, ".package-lock.json": npmLock,
-	"yarn.lock": yarnLock, "pnpm-lock.yaml": pnpmLock, "pnpm-workspace.yaml": pnpmWorkspace,
-	"pyproject.toml": pyproject, "pipfile": pipfile, "pipfile.lock": pipfileLock, "setup.cfg": setupCfg, "setup.py": setupPy,
-	"poetry.lock": tomlLock, "uv.lock": tomlLock, "pdm.lock": tomlLock, "cargo.lock": tomlLock, "pylock.toml": tomlLock,
-	"go.mod": goMod, "go.work": goWork, "go.sum": goSum, "go.work.sum": goSum,
-	"cargo.toml": cargoManifest, "build.rs": builds, "binding.gyp": builds, "extconf.rb": builds, "hatch_build.py": builds, "sitecustomize.py": builds, "usercustomize.py": builds,
-	"gemfile": gemfile, "gems.rb": gemfile, "gemfile.lock": gemfileLock, "gems.locked": gemfileLock,
-	"composer.json": composerManifest, "composer.lock": composerLock,
-	"pom.xml": pom, "build.gradle": gradle, "build.gradle.kts": gradle, "settings.gradle": gradle, "settings.gradle.kts": gradle, "init.gradle": gradle,
-	"gradle-wrapper.properties": wrapper, "maven-wrapper.properties": wrapper,
-	"package.json5": foreign, "package.yaml": foreign, "mix.exs": foreign, "mix.lock": foreign, "package.swift": foreign, "package.resolved": foreign, "podfile": foreign, "podfile.lock": foreign, "cartfile": foreign,
-	"pubspec.yaml": foreign, "pubspec.lock": foreign, "build.sbt": foreign, "packages.config": foreign, "packages.lock.json": foreign, "paket.dependencies": foreign,
-	"conanfile.txt": foreign, "conanfile.py": foreign, "vcpkg.json": foreign, "flake.nix": foreign, "flake.lock": foreign, "environment.yml": foreign, "environment.yaml": foreign,
-	"deno.json": foreign, "deno.jsonc": foreign, "deno.lock": foreign, "bun.lock": foreign, "bun.lockb": foreign, "bower.json": foreign, "project.clj": foreign, "deps.edn": foreign,
-	"stack.yaml": foreign, "cabal.project": foreign, "rebar.config": foreign, "module.bazel": foreign, "workspace.bazel": foreign, "directory.packages.props": foreign, "gradle.lockfile": foreign, "libs.versions.toml": foreign, "cpanfile": foreign,
-	"dockerfile": dockerfile, "containerfile": dockerfile, "compose.yml": compose, "compose.yaml": compose,
-	".gitlab-ci.yml": gitlabCI, ".gitlab-ci.yaml": gitlabCI, "jenkinsfile": jenkins,
-	"azure-pipelines.yml": otherCI, "azure-pipelines.yaml": otherCI, ".travis.yml": otherCI, "bitbucket-pipelines.yml": otherCI, ".drone.yml": otherCI, ".drone.yaml": otherCI, ".drone.star": otherCI, ".woodpecker.yml": otherCI, ".woodpecker.yaml": otherCI,
-	"appveyor.yml": otherCI, ".appveyor.yml": otherCI, "cloudbuild.yaml": otherCI, "cloudbuild.yml": otherCI, "buildspec.yml": otherCI, "buildspec.yaml": otherCI, ".cirrus.yml": otherCI, "semaphore.yml": otherCI, "wercker.yml": otherCI, "codemagic.yaml": otherCI,
-	"makefile": makefile, "gnumakefile": makefile, "justfile": makefile, "bsdmakefile": makefile,
-	".npmrc": npmrc, ".yarnrc": yarnrc, ".yarnrc.yml": yarnrc, "pip.conf": pipConf, "pip.ini": pipConf, ".pypirc": settings, "uv.toml": settings, "bunfig.toml": settings, "nuget.config": settings,
-	".gitmodules": gitmodules, ".gitattributes": gitattributes, ".gitconfig": settings, ".pre-commit-config.yaml": settings, ".pre-commit-hooks.yaml": settings, "lefthook.yml": settings, "lefthook.yaml": settings, ".lefthook.yml": settings, ".huskyrc": settings, ".huskyrc.json": settings, ".envrc": settings, ".mcp.json": settings, "mcp.json": settings,
-	".bazelrc": settings, ".devcontainer.json": settings, ".curlrc": settings, ".wgetrc": settings, ".netrc": settings, ".bashrc": settings, ".bash_profile": settings, ".profile": settings, ".zshrc": settings, ".zshenv": settings, ".zprofile": settings, ".bash_aliases": settings, ".gdbinit": settings, ".lldbinit": settings, ".exrc": settings, ".vimrc": settings, ".dir-locals.el": settings, "authorized_keys": settings, "crontab": settings,
-	"agents.md": instructions, "claude.md": instructions, "claude.local.md": instructions, "gemini.md": instructions, ".cursorrules": instructions, ".windsurfrules": instructions, ".clinerules": instructions, "copilot-instructions.md": instructions, "skill.md": instructions,
-	".env": dotenv,
-}
-
-var extensionKinds = map[string]kind{
-	".sh": shell, ".bash": shell, ".zsh": shell, ".ksh": shell, ".mk": makefile, ".gemspec": gemfile, ".gradle": gradle, ".pth": builds,
-	".csproj": foreign, ".fsproj": foreign, ".vbproj": foreign, ".podspec": foreign, ".cabal": foreign, ".rockspec": foreign, ".nimble": foreign,
-	".service": settings, ".timer": settings, ".desktop": settings, ".code-workspace": settings,
-}
-
-// folderKinds are folders in which every file is of a kind.
-var folderKinds = []struct {
-	dir  string
-	kind kind
-}{
-	{"/.git/", settings}, {"/.githooks/", settings}, {"/.husky/", settings}, {"/.devcontainer/", settings}, {"/.lefthook/", settings},
-	{"/.yarn/releases/", settings}, {"/.yarn/plugins/", settings}, {"/.mvn/", settings}, {"/.cargo/", settings}, {"/.bundle/", settings}, {"/.cursor/", settings}, {"/.claude/", settings}, {"/.windsurf/", settings}, {"/.clinerules/", settings}, {"/.gemini/", settings}, {"/.codex/", settings}, {"/.roo/", settings}, {"/.ssh/", settings}, {"/cron.d/", settings}, {"/.direnv/", settings},
-	{"/.circleci/", otherCI}, {"/.buildkite/", otherCI}, {"/.woodpecker/", otherCI}, {"/.teamcity/", otherCI}, {"/.semaphore/", otherCI}, {"/.forgejo/workflows/", workflow}, {"/.gitea/workflows/", workflow},
-}
-
+// folderKind tells the kind of a file in a folder whose name begins with a dot.
 func folderKind(dir, base string) kind {
 	yaml := strings.HasSuffix(base, ".yml") || strings.HasSuffix(base, ".yaml")
 	switch {
@@ -270,13 +264,25 @@ func folderKind(dir, base string) kind {
 		return gitlabCI
 	case strings.HasSuffix(dir, "/.vscode/") && (base == "tasks.json" || base == "launch.json" || base == "settings.json" || base == "mcp.json"):
 		return settings
-	case strings.HasSuffix(dir, "/.github/instructions/") || strings.HasSuffix(dir, "/.github/prompts/") || strings.HasSuffix(dir, "/.github/agents/"):
-		return instructions
 	}
-	for _, f := range folderKinds {
-		if strings.Contains(dir, f.dir) {
-			return f.kind
+	for from, before := 1, 1; from < len(dir); {
+		to := from + strings.IndexByte(dir[from:], '/')
+		if k, ok := folderKinds[dir[from:to]]; ok {
+			return k
 		}
+		if k, ok := folderKinds[dir[before:to]]; ok {
+			return k
+		}
+		before, from = from, to+1
 	}
 	return plain
+}
+
+// weakKind tells what reads a file where it is not sure that a text is a path.
+func (j *Judge) weakKind(t string) kind {
+	p := fold(t)
+	if strings.HasSuffix(p, exact) {
+		return plain
+	}
+	return j.kindOf(p)
 }

@@ -54,7 +54,7 @@ func suspiciousBytes(t string) bool {
 			}
 		}
 	}
-	return high >= 0x80 && invisible(t) || l.percents >= 3 || l.url && l.at || len(t)-run >= leastBase64 && decodable(t[run:]) || l.ends(len(t))
+	return high >= 0x80 && invisible(t) || entity(t) || l.percents >= 3 || l.url && l.at || len(t)-run >= leastBase64 && decodable(t[run:]) || l.ends(len(t))
 }
 
 // special looks at a byte that is more than a letter, and is where the look goes on

@@ -13,7 +13,7 @@ func (j *Judge) worth(v args.Value, r role) bool {
 	switch v.Kind() {
 	case '"':
 		t := v.Text()
-		if len(t) >= least && suspicious(t) || len(t) < 256 && strings.Contains(t, ".env") || !j.secretsOnly && j.places(t, r) {
+		if len(t) >= least && suspicious(t) || len(t) < 256 && strings.Contains(t, ".env") || !j.secretsOnly && (j.places(t, r) || patchy(t)) {
 			return true
 		}
 		in, ok := v.Inner()
@@ -29,8 +29,11 @@ func (j *Judge) worth(v args.Value, r role) bool {
 		}
 	case '{':
 		for e := v.First(); e.Kind() != 0; e = e.Next() {
+			name := e.Name()
+			if len(name) >= least && suspicious(name) {
+				return true
+			}
 			if !j.secretsOnly {
-				name := e.Name()
 				if r = roleOf(name); strings.ContainsAny(name, "./") && j.kindOf(fold(name)) != plain {
 					return true
 				}

@@ -15,6 +15,7 @@ type scope struct {
 	from     bool         // it says where from
 	new      bool         // a text or a part of one
 	place    bool         // it is about a place in a file, or a discussion
+	topic    bool         // it has a title
 	encoding string
 	exec     args.Value
 	mode     args.Value
@@ -62,9 +63,10 @@ func (s *scope) member(x args.Value, r role) {
 			s.path(e)
 		}
 	case weakName, other:
+		s.topic = s.topic || topic(x.Name())
 		switch {
 		case !fileName(t):
-		case s.j.kindOf(fold(t)) != plain:
+		case s.j.weakKind(t) != plain:
 			s.path(x)
 		case len(s.names) < mostNames:
 			s.names = append(s.names, x)
@@ -73,7 +75,7 @@ func (s *scope) member(x args.Value, r role) {
 		s.from = s.from || t != ""
 	case textName, partName, patchName:
 		s.new = true
-		if len(t) < 128 && fileName(t) && s.j.kindOf(fold(t)) != plain {
+		if len(t) < 128 && fileName(t) && s.j.weakKind(t) != plain {
 			s.path(x)
 		}
 	case placeName:

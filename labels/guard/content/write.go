@@ -45,8 +45,10 @@ func (c *check) write() {
 	if c.w.Patch && c.patch() {
 		return
 	}
-	c.secrets()
-	if c.w.Loose && !fileLike(text) {
+	if !c.w.seen { // what has the shape of a patch is held against secrets where it stands
+		c.secrets()
+	}
+	if c.w.named || c.w.Loose && !fileLike(text) {
 		return
 	}
 	c.read()
@@ -129,6 +131,9 @@ func (c *check) decoded() (string, bool) {
 		if d, is := unbase64(s); is && utf8.ValidString(d) {
 			s = d
 		}
+	}
+	if c.w.Patch && c.w.Encoding == "" && c.kind == plain && !patchy(s) {
+		s = patchText(s)
 	}
 	s = unicodeText(s)
 	if c.kind != plain && c.kind != builds && c.kind != settings && (!utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0) {
@@ -220,6 +225,10 @@ func (c *check) read() {
 		c.wrapper()
 	case foreign:
 		if !c.j.off[Dependency] {
+			c.all(Unread, whyForeign)
+		}
+	case partly:
+		if !c.j.off[Dependency] && partManifest(c.text) {
 			c.all(Unread, whyForeign)
 		}
 	case dockerfile:

@@ -18,13 +18,14 @@ func Writes(root args.Value) []Write { return (&Judge{}).writes(root) }
 func (j *Judge) writes(root args.Value) []Write {
 	g := gather{j: j}
 	g.object(root, nil)
-	return g.out
+	return append(g.out, g.names...)
 }
 
 // A gather collects writes.
 type gather struct {
-	j   *Judge
-	out []Write
+	j     *Judge
+	out   []Write
+	names []Write // names of members that may hold a credential
 }
 
 // least is the shortest text that can hold a credential.
@@ -35,6 +36,7 @@ func (g *gather) object(v args.Value, up *scope) {
 	g.bits(v, s, up)
 	s.paired = g.pairs(v)
 	for x := v.First(); x.Kind() != 0; x = x.Next() {
+		g.name(x)
 		g.member(x, roleOf(x.Name()), s)
 	}
 }
@@ -100,6 +102,7 @@ func (g *gather) member(x args.Value, r role, s *scope) {
 		}
 		g.object(x, s)
 	case '[':
+		g.patchLines(x, r, s)
 		if x == s.paired {
 			return
 		}
@@ -197,6 +200,7 @@ func (g *gather) text(x args.Value, r role, s *scope) {
 			return // it goes away
 		}
 	}
+	g.patch(x, t, r, s)
 	in, document := x.Inner()
 	switch {
 	case (r == textName || r == partName || r == patchName || r == base64Name) && (len(s.paths) > 0 || r == patchName):
@@ -236,6 +240,7 @@ func (g *gather) byPath(x args.Value) bool {
 // files records the files of an object that has them under their paths.
 func (g *gather) files(x args.Value, s *scope) {
 	for e := x.First(); e.Kind() != 0; e = e.Next() {
+		g.name(e)
 		switch name := e.Name(); {
 		case e.Kind() == '"' && strings.ContainsAny(name, "./"):
 			g.out = append(g.out, Write{Path: name, Content: e.Text(), Encoding: s.encoding, value: e})

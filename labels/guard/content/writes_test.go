@@ -178,7 +178,7 @@ func TestPatches(t *testing.T) {
 		{"envelope moves", "*** Begin Patch\n*** Update File: a\n*** Move to: .envrc\n*** End Patch\n", "settings"},
 		{"secret", "--- a/a\n+++ b/a\n@@ -1 +1,2 @@\n a\n+glpat-" + some(20) + "\n", "secret 5"},
 		{"secret that goes", "--- a/a\n+++ b/a\n@@ -1,2 +1 @@\n a\n-glpat-" + some(20) + "\n", ""},
-		{"count that lies", "--- a/package.json\n+++ b/package.json\n@@ -1 +1 @@\n a\nevil\n+\"evil\":\"1\"\n", "unread"},
+		{"count that lies", "--- a/package.json\n+++ b/package.json\n@@ -1 +1 @@\n a\nevil\n+\"evil\":\"1\"\n", "unread, dependency 6"},
 		{"no sign", "--- a/requirements.txt\n+++ b/requirements.txt\n@@ -1,2 +1,2 @@\n a\nevil\n", "unread, dependency 5"},
 		{"binary", "diff --git a/x b/x\nGIT binary patch\nliteral 1\n", "unread"},
 		{"no patch", "hello\n", ""},
