@@ -53,7 +53,7 @@ func TestData(t *testing.T) {
 			t.Errorf("%s does not say why", v.Name)
 		}
 	}
-	if len(classes) != 8 {
+	if len(classes) != 9 {
 		t.Errorf("classes of findings: %v", classes)
 	}
 }

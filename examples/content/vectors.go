@@ -63,9 +63,11 @@ func expandAll(v any, name string) any {
 			v[i] = expandAll(v[i], name)
 		}
 	case map[string]any:
+		out := make(map[string]any, len(v))
 		for k := range v {
-			v[k] = expandAll(v[k], name)
+			out[expand(k, name)] = expandAll(v[k], name)
 		}
+		return out
 	}
 	return v
 }
@@ -101,6 +103,20 @@ func made(word, rest, name string) string {
 			fmt.Fprintf(&b, "%%%02X", rest[i])
 		}
 		return b.String()
+	case "utf16":
+		var b strings.Builder
+		for i := range len(rest) {
+			b.WriteString(rest[i:i+1] + "\x00")
+		}
+		return b.String()
+	case "entities":
+		var b strings.Builder
+		for i := range len(rest) {
+			fmt.Fprintf(&b, "&#%d;", rest[i])
+		}
+		return b.String()
+	case "fullwidth":
+		return strings.Map(func(r rune) rune { return r + 0xfee0 }, rest)
 	case "pem":
 		body := base64.StdEncoding.EncodeToString([]byte(random(name, "150")))
 		return "-----BEGIN " + rest + "-----\n" + body[:64] + "\n" + body[64:128] + "\n" + body[128:] + "\n-----END " + rest + "-----"
