@@ -30,6 +30,7 @@ func (s *Set) Beside(c Call) []Violation {
 			return true
 		})
 	}
+	s.siblings(&w, root)
 	if s.content != nil {
 		for _, f := range s.content.Call(root) {
 			w.add(Violation{Guard: "content", Path: f.Pointer, Why: f.Why, Rule: "guards.content." + f.Class})

@@ -2,9 +2,7 @@ package guard
 
 import (
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/pratique-dev/pratique/labels/guard/content"
@@ -36,11 +34,8 @@ type Set struct {
 	content  *content.Judge
 	keys     map[string]*toolKeys
 	args     []constraint
+	mail     []*word // of args, about those who are written to
 }
-
-// toolKeys are the names that a file gives for one tool, squashed; a nil map: the
-// default ones.
-type toolKeys struct{ paths, refs, hosts map[string]bool }
 
 // defaultSet is the one Set of files that say nothing of guards.
 var defaultSet = sync.OnceValues(func() (*Set, error) { return compile(&Config{}) })
@@ -114,7 +109,7 @@ func (s *Set) setPaths(c *Config) (err error) {
 	if s.plain, err = path.New(path.Options{Fold: p.Fold, Windows: p.Windows}); err != nil {
 		return fmt.Errorf("%w.paths: %w", ErrConfig, err)
 	}
-	return s.setKeys("paths", p.Keys, func(k *toolKeys) *map[string]bool { return &k.paths })
+	return s.setKeys("paths", p.Keys, pathKeys)
 }
 
 func (s *Set) setRefs(c *Config) (err error) {
@@ -131,7 +126,7 @@ func (s *Set) setRefs(c *Config) (err error) {
 	if s.refs, err = ref.Protect(patterns); err != nil {
 		return fmt.Errorf("%w.refs.protected: %w", ErrConfig, err)
 	}
-	return s.setKeys("refs", r.Keys, func(k *toolKeys) *map[string]bool { return &k.refs })
+	return s.setKeys("refs", r.Keys, refKeys)
 }
 
 func (s *Set) setHosts(c *Config) (err error) {
@@ -146,7 +141,7 @@ func (s *Set) setHosts(c *Config) (err error) {
 	if s.hosts, err = host.New(host.Options{Allow: texts(h.Allow), Schemes: texts(h.Schemes), Private: h.Private}); err != nil {
 		return fmt.Errorf("%w.hosts: %w", ErrConfig, err)
 	}
-	return s.setKeys("hosts", h.Keys, func(k *toolKeys) *map[string]bool { return &k.hosts })
+	return s.setKeys("hosts", h.Keys, hostKeys)
 }
 
 func (s *Set) setContent(c *Config, off bool) (err error) {
@@ -163,30 +158,6 @@ func (s *Set) setContent(c *Config, off bool) (err error) {
 	}
 	if s.content, err = content.New(cfg); err != nil {
 		return fmt.Errorf("%w.%w", ErrConfig, err)
-	}
-	return nil
-}
-
-// setKeys reads the names of each tool, which stand instead of the default ones. No
-// name at all is a word too: that tool has no such argument.
-func (s *Set) setKeys(what string, keys map[string]Words, of func(*toolKeys) *map[string]bool) error {
-	if len(keys) > maxKeys {
-		return fmt.Errorf("%w.%s.keys: more than %d tools", ErrConfig, what, maxKeys)
-	}
-	for _, tool := range slices.Sorted(maps.Keys(keys)) {
-		names := map[string]bool{}
-		for _, w := range keys[tool] {
-			if n := string(squash(nil, string(w))); n != "" && w[0] != '/' {
-				names[n] = true
-			}
-		}
-		if tool == "" || len(names) != len(keys[tool]) || len(names) > maxKeys {
-			return fmt.Errorf("%w.%s.keys: tools with names of arguments, once each", ErrConfig, what)
-		}
-		if s.keys[tool] == nil {
-			s.keys[tool] = &toolKeys{}
-		}
-		*of(s.keys[tool]) = names
 	}
 	return nil
 }

@@ -25,13 +25,13 @@ type PathConfig struct {
 	Within  Words            `yaml:"within" json:"within,omitzero"`   // folders; none: hygiene alone
 	Windows bool             `yaml:"windows" json:"windows,omitzero"` // paths are those of a Windows machine
 	Fold    bool             `yaml:"fold" json:"fold,omitzero"`       // letters have no case in names of files
-	Keys    map[string]Words `yaml:"keys" json:"keys,omitzero"`       // by tool: the names that are paths, instead of the default ones
+	Keys    map[string]Words `yaml:"keys" json:"keys,omitzero"`       // by tool: further names that are paths; "-name" takes one out, none takes all
 }
 
 // A RefConfig says which refs are protected, and which arguments are destinations.
 type RefConfig struct {
 	Protected Words            `yaml:"protected" json:"protected,omitzero"` // patterns; none: the default ones
-	Keys      map[string]Words `yaml:"keys" json:"keys,omitzero"`           // by tool: the names that are destinations, instead of the default ones
+	Keys      map[string]Words `yaml:"keys" json:"keys,omitzero"`           // by tool: further names that are destinations; "-name" takes one out, none takes all
 }
 
 // A HostConfig says which hosts URLs may name.
@@ -39,7 +39,7 @@ type HostConfig struct {
 	Allow   Words            `yaml:"allow" json:"allow,omitzero"`     // none: every public host
 	Schemes Words            `yaml:"schemes" json:"schemes,omitzero"` // of URLs; none: http, https, ws, wss, ssh
 	Private bool             `yaml:"private" json:"private,omitzero"` // hosts that are not public pass too
-	Keys    map[string]Words `yaml:"keys" json:"keys,omitzero"`       // by tool: the names that are URLs or hosts, instead of the default ones
+	Keys    map[string]Words `yaml:"keys" json:"keys,omitzero"`       // by tool: further names that are URLs or hosts; "-name" takes one out, none takes all
 }
 
 // A Constraint is what one argument has to be: every word that is given must hold. It

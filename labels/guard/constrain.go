@@ -35,6 +35,11 @@ func Constrain(list map[string]Constraint) (*Set, error) {
 			return nil, fmt.Errorf("%w: argument %d of the rule in order of names: %w", ErrConfig, i+1, err)
 		}
 		s.args = append(s.args, con)
+		for n := range con.words {
+			if con.words[n].mail && con.kind()&isMail != 0 {
+				s.mail = append(s.mail, &con.words[n])
+			}
+		}
 	}
 	return s, nil
 }
@@ -45,7 +50,7 @@ func newConstraint(key string, c *Constraint) (constraint, error) {
 		return con, err
 	}
 	con.optional = c.Optional
-	if con.words, err = wordsFor(c); err == nil && len(con.words) == 0 {
+	if con.words, err = wordsFor(c, con.kind()); err == nil && len(con.words) == 0 {
 		err = errSilent
 	}
 	for i := range con.words {
@@ -71,6 +76,16 @@ func newPlace(key string) (constraint, error) {
 		return con, errNames
 	}
 	return con, nil
+}
+
+// kind is what the name of the argument says.
+func (c *constraint) kind() kind {
+	for i := len(c.place) - 1; i >= 0; i-- {
+		if name := squash(nil, c.place[i]); len(name) > 0 && strings.Trim(string(name), "0123456789") != "" {
+			return kindOf(name)
+		}
+	}
+	return 0
 }
 
 var (

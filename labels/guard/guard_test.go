@@ -144,7 +144,7 @@ func TestDestinations(t *testing.T) {
 		{"commit", 0, `{"branch":["feat/x",["main"]]}`, "ref /branch/1/0"},
 		{"commit", 0, `{"branch":null,"tag":7}`, ""},
 		{"commit", 0, `{"branch":""}`, "ref /branch"},
-		{"commit", 0, `{"source_branch":"main","target_branch":"main","start_branch":"main","base_branch":"main","from":"main","default_branch":"main","remove_source_branch":true}`, ""},
+		{"commit", 0, `{"source_branch":"main","start_branch":"main","from":"main","base":"main","default_branch":"main","remove_source_branch":true}`, ""},
 		{"commit", 0, `{"actions":[{"options":"{\"a\":{\"branch\":\"main\"}}"}]}`, "ref /actions/0/options!/a/branch"},
 		{"commit", 0, `{"content":"{\"branch\":\"main\"}","branch":"feat/x"}`, ""},
 		{"request", 0, `{"body":"{\"branch\":\"main\"}"}`, "ref /body!/branch"},
@@ -162,7 +162,7 @@ func TestDestinations(t *testing.T) {
 		{"get_file_contents", labels.Write, `{"ref":"main"}`, "ref /ref"},
 		{"get_and_delete", 0, `{"branch":"main"}`, "ref /branch"},
 		{"delete_branch", labels.Read, `{"branch":"main"}`, ""},
-		{"deploy", labels.Read, `{"onto":"main","branch":"main","args":["git","push"]}`, "ref /onto"},
+		{"deploy", labels.Read, `{"onto":"main","branch":"main","args":["git","push"]}`, "ref /onto, ref /args"},
 		{"start", labels.Write, `{"branch":"main"}`, ""},
 		{"push", 0, `{"refspec":"feat/x","mirror":true}`, "ref /mirror"},
 		{"push", 0, `{"refspec":"feat/x","all":"true"}`, "ref /all"},
@@ -304,7 +304,7 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("within, %s: %q", args, got)
 		}
 	}
-	if got := told(within.Check(call(t, "move", `{"a":"src/x","b":"y","path":"z"}`))); got != "path /b" {
+	if got := told(within.Check(call(t, "move", `{"a":"src/x","b":"y","path":"z"}`))); got != "path /b, path /path" {
 		t.Error(got)
 	}
 	a, _ := guard.Compile(nil)

@@ -1,10 +1,6 @@
 package guard
 
 import (
-	"bytes"
-	"strings"
-
-	"github.com/pratique-dev/pratique/internal/lookalike"
 	"github.com/pratique-dev/pratique/labels/args"
 	"github.com/pratique-dev/pratique/labels/guard/value"
 )
@@ -24,11 +20,11 @@ func (w *word) may(v args.Value, files Files) bool {
 		if v.Len() == 0 {
 			return w.literals == nil
 		}
-		if words := wordsOf(v); w.refs != nil && isPush(words) {
+		if words := wordsOf(v); w.refs != nil && w.command && isPush(words) {
 			return true // which refs a command writes is told for all at once
 		}
 		for e := v.First(); e.Kind() != 0; e = e.Next() {
-			if w.may(e, files) {
+			if w.may(e, files) || k == '{' && w.names != 0 && w.mayName(e.Name(), files) {
 				return true
 			}
 		}
@@ -55,33 +51,21 @@ func (w *word) mayNumber(text string) bool {
 	return !ok || w.number(n) == ""
 }
 
-// mayBeOne tells whether some server may take the value for one of the literals: case,
-// look-alikes and blanks aside, and text for what it says.
-func (w *word) mayBeOne(v args.Value) bool {
-	if w.isOne(v) {
-		return true
-	}
-	said := folded(v)
-	if said == nil {
+// A nameKind is which names of members may be what a word speaks of.
+type nameKind uint8
+
+const (
+	signedNames nameKind = iota + 1 // those with a sign of paths or hosts
+	otherNames                      // those that are no plain name of an argument
+)
+
+// mayName tells whether the name of a member may meet the word: servers take the names
+// of an object for a list too.
+func (w *word) mayName(name string, files Files) bool {
+	var buf [64]byte
+	plain, signs := squashed(buf[:0], name)
+	if signs&oddName == 0 && (w.names == signedNames || kindOf(plain) != 0) {
 		return false
 	}
-	for _, l := range w.literals {
-		if l.said != nil && bytes.Equal(l.said, said) {
-			return true
-		}
-	}
-	return false
-}
-
-// folded is what a single value says, as a lenient reader has it; nil of others.
-func folded(v args.Value) []byte {
-	switch v.Kind() {
-	case '"':
-		return lookalike.Fold([]byte{}, strings.TrimSpace(v.Text()))
-	case '0':
-		return bytes.Clone(v.Number())
-	case 't', 'f':
-		return bytes.Clone(v.Raw())
-	}
-	return nil
+	return w.mayText(name, files)
 }

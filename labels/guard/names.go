@@ -7,7 +7,7 @@ import (
 )
 
 // A kind is what the name of an argument says that it holds: a set.
-type kind uint16
+type kind uint32
 
 const (
 	isPath    kind = 1 << iota
@@ -22,10 +22,13 @@ const (
 	isInner        // says what the member around it says
 	isFlag         // of a push: true writes refs that nothing names
 	isEither       // what is written, or what something new is made of
-	isInto         // of a merge: what it is merged into
+	isInto         // what something goes into: a destination, but that of a request to merge
 	isLoose        // may be for people: a URL where that is all of it
 	isSpec         // a refspec
-	isMany         // paths, perhaps several in one text
+	isMany         // paths, URLs or hosts, perhaps several in one text
+	isBase         // what others are compared with: a destination of a merge alone
+	isMail         // who is written to
+	isGiven        // a destination because the file says so
 )
 
 // squash appends the form of a name in which two names that a lenient server takes for
@@ -92,10 +95,13 @@ var kinds = table(map[kind]string{
 	isInner:  "name value id full default current",
 	isInto:   "targetbranch base basebranch into",
 	isFlag:   "mirror all allbranches pushall prune",
-	isEither: "ref gitref",
+	isEither: "ref gitref basebranch",
 	isLoose:  "query body reason subject search term keywords",
 	isSpec:   "refspec refspecs",
-	isMany:   "paths files filepaths filenames dirs directories folders",
+	isMany:   "paths files filepaths filenames dirs directories folders urls uris hosts hostnames endpoints",
+	isBase:   "base",
+	isMail: "to cc ccs bcc bccs recipient recipients rcpt rcptto mailto sendto copyto tolist cclist bcclist emailto emailcc emailbcc toemail toemails ccemail ccemails " +
+		"bccemail bccemails toaddress toaddresses ccaddress ccaddresses bccaddress bccaddresses carboncopy blindcopy blindcarboncopy",
 })
 
 // elsewhere are names that end like one of a kind and are another thing: the sources
@@ -142,7 +148,7 @@ type ending struct {
 var ends = []ending{
 	{"branch", isRef}, {"branchname", isRef}, {"refspec", isRef | isSpec}, {"refspecs", isRef | isSpec}, {"gitref", isRef}, {"refname", isRef}, {"tagname", isRef},
 	{"path", isPath}, {"paths", isPath | isMany}, {"filename", isPath}, {"directory", isPath}, {"folder", isPath}, {"dir", isPath},
-	{"url", isURL}, {"urls", isURL}, {"hostname", isHost}, {"endpoint", isURI}, {"webhook", isURI}, {"href", isURI}, {"uri", isURI}, {"uris", isURI},
+	{"url", isURL}, {"urls", isURL | isMany}, {"hostname", isHost}, {"endpoint", isURI}, {"webhook", isURI}, {"href", isURI}, {"uri", isURI}, {"uris", isURI | isMany}, {"recipient", isMail}, {"recipients", isMail},
 	{"command", isCommand}, {"content", isProse}, {"contents", isProse}, {"text", isProse}, {"description", isProse}, {"message", isProse},
 }
 
@@ -184,74 +190,3 @@ func slotOf(name []byte) int {
 	n := len(name)
 	return (n*31 + int(name[0])*131 + int(name[n-1])*17 + int(name[n/2])*7 + int(name[n/3])*257) % maxSlots
 }
-
-// A trade is what the name of a tool says that matters to guards.
-type trade struct {
-	git     bool // git is what runs
-	push    bool
-	fetches bool
-	looks   bool // reads, by its first word, and nothing is joined to that
-	source  bool // makes a branch, a tag or a release, of what its "ref" names
-	branch  bool // is about branches, so that a bare "name" is one
-	merges  bool // merges at once, and asks for no review: into its base or target
-	files   bool // is about files, so that a bare "source" or "destination" is one
-}
-
-// tradeOf reads the name of a tool. It decides what a name among its arguments means,
-// never what the tool does.
-func tradeOf(tool string) (t trade) {
-	first, makes, only, review := true, false, false, false
-	var buf [32]byte
-	for i := 0; i < len(tool); {
-		j := i + 1
-		for j < len(tool) && goesOn(tool[j-1], tool[j]) {
-			j++
-		}
-		w := tool[i:j]
-		for w != "" && joints[w[len(w)-1]] {
-			w = w[:len(w)-1]
-		}
-		if i = j; w == "" || len(w) > len(buf)/4 {
-			continue
-		}
-		if only { // "check" looks, "check_in" does not
-			t.looks, only = false, false
-		}
-		switch string(lookalike.Fold(buf[:0], w)) {
-		case "git":
-			t.git = true
-			continue // git_log looks
-		case "push":
-			t.push = true
-		case "get", "list", "read", "search", "find", "fetch", "show", "view", "describe", "compare", "download":
-			t.looks, t.fetches = t.looks || first, t.fetches || w[0]|0x20 == 'f' && len(w) == len("fetch")
-		case "count", "check", "validate", "log", "diff", "blame", "status":
-			t.looks, only = t.looks || first, first
-		case "create", "new", "add", "make":
-			makes = first
-		case "branch", "branches":
-			t.branch, t.source = true, makes
-		case "tag", "release":
-			t.source = makes
-		case "merge":
-			t.merges = true
-		case "request", "requests", "mr", "mrs", "pr", "prs", "pull", "pulls":
-			review = true
-		case "file", "files", "folder", "folders", "directory", "directories", "dir", "dirs", "path", "paths", "fs", "disk":
-			t.files = true
-		case "and", "or", "then", "replace", "edit":
-			t.looks = false
-		}
-		first = false
-	}
-	t.merges = t.merges && !review
-	return t
-}
-
-// joints are what parts the words of a name.
-var joints = [256]bool{'_': true, '-': true, '.': true, '/': true, ':': true, ' ': true}
-
-// goesOn tells whether b stands in the word that a stands in.
-func goesOn(a, b byte) bool { return !joints[a] && (!isUpper(b) || isUpper(a)) }
-
-func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }

@@ -13,7 +13,7 @@ type sign uint8
 
 const (
 	oddName sign = 1 << iota // its name has a sign of paths or hosts, or is not ASCII
-	hasURL                   // a text of it is a URL that programs fetch
+	hasURL                   // a text of it is a URL that programs fetch, or has several
 	hasDash                  // a text of it begins like an option
 )
 
@@ -36,8 +36,11 @@ var opening = func() (t [256]bool) {
 // signsIn are those of a text under a name of kind k.
 func signsIn(v args.Value, k kind) (s sign) {
 	text := v.Text()
+	if text != "" && k&isLoose == 0 && severalURLs(text) {
+		s |= hasURL
+	}
 	if text == "" || !opening[text[0]] {
-		return 0
+		return s
 	}
 	if isLetter(text[0]) { // most texts are no scheme by their first letters
 		i := 1
@@ -45,7 +48,7 @@ func signsIn(v args.Value, k kind) (s sign) {
 			i++
 		}
 		if i == len(text) || text[i] != ':' && text[i] != '+' && text[i] > ' ' {
-			return 0
+			return s
 		}
 	}
 	if isFetched(text) && !(k&isLoose != 0 && blankInside(text)) {
@@ -87,7 +90,7 @@ func (w *walker) odd(m *member) {
 			w.options(m.value)
 		}
 	}
-	if m.signs&hasURL == 0 || w.set.hosts == nil || w.keys != nil && w.keys.hosts != nil {
+	if m.signs&hasURL == 0 || w.set.hosts == nil || w.keys.silent(w.index.name(m), isURL) {
 		return
 	}
 	if k := w.kindOf(m); k&(isProse|isLoose) != isProse && k&(isHost|isURL|isURI) == 0 {
@@ -148,6 +151,8 @@ func (w *walker) urls(v args.Value, k kind) {
 	case '"':
 		if text := v.Text(); isFetched(text) && !(k&isLoose != 0 && blankInside(text)) {
 			w.refuse("host", v, w.set.hosts.Check(text))
+		} else if k&isLoose == 0 && severalURLs(text) {
+			w.refuse("host", v, w.set.hosts.Further(text))
 		}
 		if k&isProse != 0 {
 			return

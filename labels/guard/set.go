@@ -51,6 +51,7 @@ func (s *Set) Check(c Call) []Violation {
 	for i := range s.args {
 		s.args[i].check(&w, root)
 	}
+	s.siblings(&w, root)
 	if s.content != nil {
 		for _, f := range s.content.Call(root) {
 			w.add(Violation{Guard: "content", Path: f.Pointer, Why: f.Why, Rule: "guards.content." + f.Class})
@@ -153,8 +154,7 @@ func (w *walker) defaults(root args.Value) {
 // judged are the kinds of texts that defaults judge one by one.
 const judged = isPath | likePath | isRef | isHost | isURL | isURI
 
-// kindOf is what the name of a member says, with the names that the file gives for
-// the tool instead of the default ones.
+// kindOf is what the name of a member says, with what the file says of the tool's names.
 func (w *walker) kindOf(m *member) kind {
 	k := m.kind
 	switch {
@@ -165,35 +165,26 @@ func (w *walker) kindOf(m *member) kind {
 			k = isRef
 		}
 	case k&isInto != 0:
-		if k = 0; w.tool().merges {
-			k = isRef
-		}
+		k = w.into(k)
 	case k&likePath != 0 && w.tool().files:
 		k = k&^likePath | isPath
 	}
 	if w.keys == nil {
 		return k
 	}
-	const paths, hosts, commands = isPath | likePath, isHost | isURL | isURI, isCommand | isWords
-	name := w.index.name(m)
-	if names := w.keys.paths; names != nil {
-		if k &^= paths; names[string(name)] {
-			k |= isPath
-		}
+	return w.keys.of(w.index.name(m), k)
+}
+
+// into is what the name is of that into which something goes: a destination, but in a
+// tool about requests to merge, where somebody reviews what comes of it.
+func (w *walker) into(k kind) kind {
+	switch t := w.tool(); {
+	case t.merges:
+		return isRef
+	case t.asks || k&isBase != 0:
+		return 0
 	}
-	if names := w.keys.hosts; names != nil {
-		if k &^= hosts; names[string(name)] {
-			k |= isHost
-		}
-	}
-	if names := w.keys.refs; names != nil {
-		if k &^= isRef | isEither | isFlag; !names[string(name)] {
-			k &^= commands
-		} else if k&commands == 0 {
-			k |= isRef
-		}
-	}
-	return k
+	return isRef | k&isEither
 }
 
 // value judges the texts of a value; objects below it have names of their own.
@@ -234,24 +225,7 @@ func (w *walker) text(v args.Value, k kind) {
 		}
 	}
 	if k&(isHost|isURL|isURI) != 0 && s.hosts != nil {
-		if text := v.Text(); text != "" && (k&isHost != 0 || k&isURL != 0 && looksLikeURL(text) || isWeb(text)) {
-			w.refuse("host", v, s.hosts.Check(text))
-		}
-	}
-}
-
-// listMarks part the paths of a list in one text.
-const listMarks = ",;\r\n"
-
-// parts judges the paths of a list in one text, each.
-func (w *walker) parts(v args.Value, text string) {
-	if !strings.ContainsAny(text, listMarks) {
-		return
-	}
-	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(listMarks, r) }) {
-		if part = strings.TrimSpace(part); part != "" {
-			w.refuse("path", v, w.set.paths.Check(part, w.call.Files))
-		}
+		w.hosts(v, v.Text(), k)
 	}
 }
 
@@ -261,7 +235,7 @@ func (w *walker) parts(v args.Value, text string) {
 // something new is made of.
 func (w *walker) writes(k kind) bool {
 	switch {
-	case w.keys != nil && w.keys.refs != nil:
+	case k&isGiven != 0:
 		return true
 	case w.call.Effect == labels.Read, k&isEither != 0 && w.tool().source:
 		return false

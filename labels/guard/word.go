@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pratique-dev/pratique/internal/lookalike"
 	"github.com/pratique-dev/pratique/labels/args"
 	"github.com/pratique-dev/pratique/labels/guard/host"
 	"github.com/pratique-dev/pratique/labels/guard/path"
@@ -21,23 +20,25 @@ type word struct {
 	text     func(text string, files Files) (why string) // of each text; nil: it judges no text
 	mayText  func(text string, files Files) bool
 	refs     *ref.Rule // where it judges refs, for the words of a command
+	command  bool      // the name of the argument says that it is the words of a command
 	mail     bool      // whether an object of a name and an address counts
+	names    nameKind  // which names of objects count as texts, for may
 	number   func(value.Number) (why string)
 	literals []literal
 	notOne   string // what is said where none of literals is equal
 	longest  int    // -1: not asked
 }
 
-// wordsFor compiles the words of a constraint.
-func wordsFor(c *Constraint) ([]word, error) {
+// wordsFor compiles the words of a constraint on arguments whose name says k.
+func wordsFor(c *Constraint, k kind) ([]word, error) {
 	var list []word
-	for _, make := range []func(*Constraint) (*word, error){literalWords, pathWord, refsWord, notRefsWord, hostWord, mailWord, numberWord, dateWord} {
-		w, err := make(c)
+	for _, make := range []func(*Constraint, kind) (*word, error){literalWords, pathWord, refsWord, notRefsWord, hostWord, mailWord, numberWord, dateWord} {
+		w, err := make(c, k)
 		if err != nil {
 			return nil, err
 		}
 		if w != nil {
-			w.longest = -1
+			w.longest, w.command = -1, k&(isCommand|isWords) != 0
 			list = append(list, *w)
 		}
 	}
@@ -50,7 +51,7 @@ func wordsFor(c *Constraint) ([]word, error) {
 	return list, nil
 }
 
-func literalWords(c *Constraint) (*word, error) {
+func literalWords(c *Constraint, _ kind) (*word, error) {
 	texts, why := c.OneOf, WhyNotListed
 	switch {
 	case !c.Equals.IsZero() && c.OneOf != nil:
@@ -77,7 +78,7 @@ func literalWords(c *Constraint) (*word, error) {
 // drive begins a path of Windows.
 var drive = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
 
-func pathWord(c *Constraint) (*word, error) {
+func pathWord(c *Constraint, k kind) (*word, error) {
 	if c.Within == nil && c.File == nil {
 		return nil, nil
 	}
@@ -92,15 +93,22 @@ func pathWord(c *Constraint) (*word, error) {
 	if err != nil {
 		return nil, fmt.Errorf("within, file: %w", err)
 	}
-	return &word{guard: "path", text: func(t string, f Files) string { return r.Check(t, f) },
-		mayText: func(t string, f Files) bool { return r.Check(t, f) != path.WhyOutside }}, nil
+	many := k&isMany != 0
+	return &word{guard: "path", names: signedNames, text: func(t string, f Files) string { return allPaths(r, t, many, f) },
+		mayText: func(t string, f Files) bool { return anyPath(r, t, many, f) }}, nil
 }
 
 // refsWord and notRefsWord judge both ways: what is not surely outside of some refs
 // may be one of them.
-func refsWord(c *Constraint) (*word, error) { return refWord("refs", c.Refs, ref.Only, ref.Protect) }
+func refsWord(c *Constraint, _ kind) (*word, error) {
+	w, err := refWord("refs", c.Refs, ref.Only, ref.Protect)
+	if w != nil {
+		w.names = otherNames
+	}
+	return w, err
+}
 
-func notRefsWord(c *Constraint) (*word, error) {
+func notRefsWord(c *Constraint, _ kind) (*word, error) {
 	return refWord("not_refs", c.NotRefs, ref.Protect, ref.Only)
 }
 
@@ -123,7 +131,7 @@ func refWord(key string, patterns Words, holds, fails func([]string) (*ref.Rule,
 		mayText: func(t string, _ Files) bool { return not.Check(t) != "" }}, nil
 }
 
-func hostWord(c *Constraint) (*word, error) {
+func hostWord(c *Constraint, _ kind) (*word, error) {
 	if c.Hosts == nil {
 		return nil, nil
 	}
@@ -134,11 +142,11 @@ func hostWord(c *Constraint) (*word, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hosts: %w", err)
 	}
-	return &word{guard: "host", text: func(t string, _ Files) string { return r.Check(t) },
+	return &word{guard: "host", names: signedNames, text: func(t string, _ Files) string { return r.Check(t) },
 		mayText: func(t string, _ Files) bool { return r.Check(t) != host.WhyOther }}, nil
 }
 
-func mailWord(c *Constraint) (*word, error) {
+func mailWord(c *Constraint, _ kind) (*word, error) {
 	if c.Recipients == nil {
 		return nil, nil
 	}
@@ -149,11 +157,11 @@ func mailWord(c *Constraint) (*word, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recipients: %w", err)
 	}
-	return &word{guard: "recipient", mail: true, text: func(t string, _ Files) string { return r.Check(t) },
+	return &word{guard: "recipient", mail: true, names: otherNames, text: func(t string, _ Files) string { return r.Check(t) },
 		mayText: func(t string, _ Files) bool { return r.May(t) }}, nil
 }
 
-func numberWord(c *Constraint) (*word, error) {
+func numberWord(c *Constraint, _ kind) (*word, error) {
 	if c.Min == nil && c.Max == nil {
 		return nil, nil
 	}
@@ -185,7 +193,7 @@ func numberWord(c *Constraint) (*word, error) {
 	}}, nil
 }
 
-func dateWord(c *Constraint) (*word, error) {
+func dateWord(c *Constraint, _ kind) (*word, error) {
 	if c.Before == nil && c.After == nil {
 		return nil, nil
 	}
@@ -279,7 +287,7 @@ func (w *word) checkArray(v args.Value, files Files, optional bool, to *walker) 
 		to.fail(w, v, WhyAbsent)
 		return
 	}
-	if words := wordsOf(v); w.refs != nil && isPush(words) {
+	if words := wordsOf(v); w.refs != nil && w.command && isPush(words) {
 		if why := w.refs.CheckWords(words, true); why != "" {
 			to.fail(w, v, why)
 		}
@@ -317,32 +325,4 @@ func (w *word) checkText(text string, files Files) string {
 		return value.WhyNotNumber
 	}
 	return w.number(n)
-}
-
-// checkPerson judges an object that holds an address, perhaps beside a name; false
-// where it holds none.
-func (w *word) checkPerson(v args.Value, files Files, to *walker) bool {
-	found := false
-	for m := v.First(); m.Kind() != 0; m = m.Next() {
-		switch m.Kind() {
-		case '"':
-			var buf [64]byte
-			switch string(squash(buf[:0], m.Name())) {
-			case "name", "displayname", "type", "label", "kind":
-				if !strings.Contains(string(lookalike.Fold(nil, m.Text())), "@") {
-					continue
-				}
-			}
-			found = true
-			if why := w.text(m.Text(), files); why != "" {
-				to.fail(w, m, why)
-			}
-		case '{':
-			found = w.checkPerson(m, files, to) || found
-		case '[':
-			found = true
-			w.checkArray(m, files, false, to)
-		}
-	}
-	return found
 }

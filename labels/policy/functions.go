@@ -110,35 +110,63 @@ func (s *scope) ResolveFunction(name string) (functions.LateBoundOp, bool) {
 	if !ok {
 		return nil, false
 	}
-	return func(_ string, values ...ref.Val) ref.Val { return s.judge(known, values) }, true
+	return func(_ string, values ...ref.Val) ref.Val { return s.judge(name == "within", known, values) }, true
 }
 
 // judge holds a text against one word or several: it is true if it surely is one of
-// them, and false if it surely is none.
-func (s *scope) judge(known map[string]judge, values []ref.Val) ref.Val {
+// them, and false if it surely is none. A text that may be a list of paths is true if
+// each of them is, and false if none is.
+func (s *scope) judge(paths bool, known map[string]judge, values []ref.Val) ref.Val {
 	t, ok := values[0].(types.String)
 	if !ok {
 		return types.NewErr("not a text")
 	}
-	if word, ok := values[1].(types.String); ok {
-		return s.one(known[string(word)], string(t)).val()
-	}
-	words, ok := values[1].(traits.Lister)
+	words, ok := wordsOf(values[1])
 	if !ok {
 		return types.NewErr("not a text")
 	}
-	sum := untrue
-	n, _ := words.Size().(types.Int)
+	sum := s.some(known, words, string(t))
+	if paths && sum != broken && !path.Listed(string(t), false, func(part string) bool {
+		if s.some(known, words, part) != sum {
+			sum = broken
+		}
+		return sum != broken
+	}) {
+		sum = broken
+	}
+	return sum.val()
+}
+
+// wordsOf are what a text is held against.
+func wordsOf(v ref.Val) ([]string, bool) {
+	if word, ok := v.(types.String); ok {
+		return []string{string(word)}, true
+	}
+	list, ok := v.(traits.Lister)
+	if !ok {
+		return nil, false
+	}
+	n, _ := list.Size().(types.Int)
+	words := make([]string, 0, n)
 	for i := range n {
-		word, _ := words.Get(i).(types.String)
-		switch s.one(known[string(word)], string(t)) {
+		word, _ := list.Get(i).(types.String)
+		words = append(words, string(word))
+	}
+	return words, true
+}
+
+// some tells whether a text is one of the words.
+func (s *scope) some(known map[string]judge, words []string, text string) truth {
+	sum := untrue
+	for _, word := range words {
+		switch s.one(known[word], text) {
 		case isTrue:
-			return types.True
+			return isTrue
 		case broken:
 			sum = broken
 		}
 	}
-	return sum.val()
+	return sum
 }
 
 func (s *scope) one(j judge, text string) truth {

@@ -2,6 +2,8 @@
 // It judges the text that is forwarded and rewrites nothing; a text in which browsers
 // and libraries read two different hosts is refused.
 //
+// Of a text with several URLs each is judged.
+//
 // It sees names and addresses, not what a name points to: a public name with a private
 // address gets by.
 package host
@@ -86,7 +88,23 @@ func (r *Rule) Check(text string) (why string) {
 	case len(text) > maxURL:
 		return WhyLong
 	}
-	return r.check(text, 0)
+	why = r.check(text, 0)
+	if strings.Contains(text, "://") {
+		return r.further(text, why, 1)
+	}
+	return why
+}
+
+// Further is why the rule refuses one of the URLs in a text but for the one that it
+// begins with; empty: they pass, or there is none.
+func (r *Rule) Further(text string) (why string) {
+	switch {
+	case r == nil || !r.made:
+		return WhyNoRule
+	case len(text) > maxURL:
+		return WhyLong
+	}
+	return r.further(text, "", 0)
 }
 
 // check judges a text that stands in others.

@@ -6,7 +6,8 @@ import "slices"
 // mean that it cannot be told which host is meant, or that no rule can allow it.
 const (
 	WhyNoRule = "No rule was made; no host can be judged."
-	// WhyOther is said of a plain host, and of no other: it is none of Allow.
+	// WhyOther is said of a plain host, or of several, and of no other: it is none of
+	// Allow.
 	WhyOther     = "The host is none of those that are allowed."
 	WhyUnlike    = "The host is an address where names are allowed, or the other way round."
 	WhyOtherPort = "The port is not one that is allowed with this host."
@@ -26,11 +27,12 @@ const (
 	WhyLookalike = "The host mixes scripts, or resembles a name in other letters."
 	WhyPrivate   = "The host is not public: this machine, a private network, or a cloud's own service."
 	WhyNested    = "A parameter of the URL is itself a URL to a host that is refused."
+	WhySeveral   = "The text has several URLs, of which not all surely name a host that is allowed."
 )
 
 var reasons = []string{
 	WhyNoRule, WhyOther, WhyUnlike, WhyOtherPort, WhyEmpty, WhyLong, WhyNoHost, WhyScheme, WhySlashes, WhyControl, WhyBackslash,
-	WhyUser, WhyPort, WhyHost, WhyDot, WhyAddress, WhyIDN, WhyLookalike, WhyPrivate, WhyNested,
+	WhyUser, WhyPort, WhyHost, WhyDot, WhyAddress, WhyIDN, WhyLookalike, WhyPrivate, WhyNested, WhySeveral,
 }
 
 // Reasons are all sentences that Check can say.
