@@ -111,7 +111,7 @@ func (c *constraint) check(w *walker, root args.Value) {
 
 // fail adds what a word refuses.
 func (w *walker) fail(wd *word, at args.Value, why string) {
-	w.add(Violation{Guard: wd.guard, Path: at.Pointer(), Why: why, Rule: wd.rule})
+	w.tell(wd.guard, wd.rule, at, why)
 }
 
 // counts tells whether a value is one: null is the same as none, unless the rule names

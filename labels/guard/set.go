@@ -93,6 +93,7 @@ type walker struct {
 	read  bool // whether trade is
 	wrote bool // whether a destination was named
 	flag  args.Value
+	told  []told
 	out   []Violation
 }
 
@@ -104,8 +105,32 @@ func (w *walker) add(v Violation) {
 
 func (w *walker) refuse(guard string, v args.Value, why string) {
 	if why != "" {
-		w.add(Violation{Guard: guard, Path: v.Pointer(), Why: why, Rule: "guards." + guard + "s"})
+		w.tell(guard, guardRules[guard], v, why)
 	}
+}
+
+// guardRules are the rules of default guards.
+var guardRules = map[string]string{"path": "guards.paths", "ref": "guards.refs", "host": "guards.hosts"}
+
+// tell adds what is refused of a value. To find the place of one costs as much as it has
+// neighbours, so it is looked for only where it is told.
+func (w *walker) tell(guard, rule string, v args.Value, why string) {
+	for i := range w.told {
+		if x := &w.told[i]; x.value == v && x.guard == guard && x.rule == rule && x.why == why {
+			return
+		}
+	}
+	if len(w.told) == maxViolations {
+		return
+	}
+	w.told = append(w.told, told{v, guard, rule, why})
+	w.add(Violation{Guard: guard, Path: v.Pointer(), Why: why, Rule: rule})
+}
+
+// A told is what was said of a value already.
+type told struct {
+	value            args.Value
+	guard, rule, why string
 }
 
 // tool is what the tool's name says, read when it first matters.
