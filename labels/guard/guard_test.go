@@ -371,7 +371,9 @@ func FuzzCheck(f *testing.F) {
 	defaults, _ := guard.Compile(nil)
 	rule := constrain(f, "branch: {refs: [feat/*]}\npath: {within: src}\namount: {min: 1, max: 5, optional: true}\n/o/path: {one_of: [a, 1], optional: true}\nto: {recipients: ['@corp.example'], optional: true}")
 	strict := constrain(f, "branch: {refs: [feat/*]}\npath: {within: src, longest: 100}\na: {one_of: [1, x, [2]]}")
+	lists := constrain(f, "to: {recipients: ['@corp.example']}\nurls: {hosts: [ok.example]}\npaths: {within: [src]}\nargs: {refs: [feat/*]}\nforce: {equals: true}")
 	f.Add(`{"branch":"feat/x","path":"src/a","a":[1,"x"]}`)
+	f.Add(`{"to":{"a@corp.example":true,"b":{"name":"B"}},"cc":"c@corp.example","urls":"https://ok.example/a,https://ok.example/","paths":"src/a, src/b","args":["git","push","origin","feat/x"],"force":true}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		tr, err := args.Parse([]byte(text))
 		if err != nil {
@@ -385,6 +387,9 @@ func FuzzCheck(f *testing.F) {
 		}
 		if strict.Check(c) == nil && !strict.May(c) {
 			t.Errorf("%s surely holds, and may not", text)
+		}
+		if lists.Check(c) == nil && !lists.May(c) {
+			t.Errorf("%s surely holds of lists, and may not", text)
 		}
 	})
 }

@@ -47,6 +47,36 @@ func (w *walker) hosts(v args.Value, text string, k kind) {
 	}
 }
 
+// allHosts is why a text, or a part of the list that it is under a name of several, is
+// refused.
+func allHosts(r *host.Rule, text string, many bool) string {
+	if why := r.Check(text); why != "" || !many || !strings.ContainsAny(text, urlMarks) {
+		return why
+	}
+	for part := range strings.FieldsFuncSeq(text, partsURLs) {
+		if why := r.Check(part); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// anyHost tells whether a text, or a part of the list that it is under a name of
+// several, may be one that passes.
+func anyHost(r *host.Rule, text string, many bool) bool {
+	if r.Check(text) != host.WhyOther {
+		return true
+	}
+	if many {
+		for part := range strings.FieldsFuncSeq(text, partsURLs) {
+			if r.Check(part) != host.WhyOther {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // names tells whether a text under a name of kind k names a host.
 func names(text string, k kind) bool {
 	return text != "" && (k&isHost != 0 || k&isURL != 0 && looksLikeURL(text) || isWeb(text))

@@ -131,7 +131,7 @@ func refWord(key string, patterns Words, holds, fails func([]string) (*ref.Rule,
 		mayText: func(t string, _ Files) bool { return not.Check(t) != "" }}, nil
 }
 
-func hostWord(c *Constraint, _ kind) (*word, error) {
+func hostWord(c *Constraint, k kind) (*word, error) {
 	if c.Hosts == nil {
 		return nil, nil
 	}
@@ -142,8 +142,9 @@ func hostWord(c *Constraint, _ kind) (*word, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hosts: %w", err)
 	}
-	return &word{guard: "host", names: signedNames, text: func(t string, _ Files) string { return r.Check(t) },
-		mayText: func(t string, _ Files) bool { return r.Check(t) != host.WhyOther }}, nil
+	many := k&isMany != 0
+	return &word{guard: "host", names: signedNames, text: func(t string, _ Files) string { return allHosts(r, t, many) },
+		mayText: func(t string, _ Files) bool { return anyHost(r, t, many) }}, nil
 }
 
 func mailWord(c *Constraint, _ kind) (*word, error) {

@@ -106,6 +106,9 @@ func TestSeveralURLs(t *testing.T) {
 	})
 	holds(t, []held{
 		{"urls: {hosts: [ok.example]}", `{"urls":"https://ok.example/,https://evil.example/"}`, false, true},
+		{"urls: {hosts: [ok.example]}", `{"urls":"https://ok.example/,evil.example"}`, false, true},
+		{"urls: {hosts: [evil.example]}", `{"urls":"https://ok.example/,evil.example/x"}`, false, true},
+		{"urls: {hosts: [ok.example]}", `{"urls":"https://ok.example/, https://ok.example/b"}`, true, true},
 		{"url: {hosts: [ok.example]}", `{"url":"https://ok.example/ https://evil.example/"}`, false, true},
 		{"url: {hosts: [evil.example]}", `{"url":"https://ok.example/,https://evil.example/"}`, false, true},
 		{"url: {hosts: [evil.example]}", `{"url":"https://ok.example/,https://other.example/"}`, false, false},
