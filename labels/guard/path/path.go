@@ -101,7 +101,7 @@ func (r *Rule) Check(text string, files Files) (why string) {
 	if f == 0 {
 		return r.reading(text, files)
 	}
-	return reader{r, files}.readings(text, f, 0, false)
+	return (&reader{Rule: r, files: files}).readings(text, f, 0, false)
 }
 
 // reading judges one reading of a text, all of whose characters have been judged.

@@ -9,15 +9,26 @@ import (
 // another form is plain after a few, and any more was written to be read in many ways.
 const maxDepth = 5
 
+// maxReadings is how many texts may come of one. Undoings in another order mostly end in
+// the same texts; more was written to be read in many ways.
+const maxReadings = 256
+
 // A text's readings are the text as it stands and every text that programs make of it.
 type reader struct {
 	*Rule
 	files Files
+	seen  map[madeText]bool // that came of the text and were judged, with all that comes of them
+}
+
+// A madeText came of another; folded as in readings.
+type madeText struct {
+	text   string
+	folded bool
 }
 
 // readings judges a text that has characters of the kinds f, and all its readings.
 // folded says that it is the compatible form of another.
-func (r reader) readings(text string, f flag, depth int, folded bool) string {
+func (r *reader) readings(text string, f flag, depth int, folded bool) string {
 	if depth > maxDepth {
 		return WhyPercent
 	}
@@ -33,13 +44,33 @@ func (r reader) readings(text string, f flag, depth int, folded bool) string {
 	for i, undone := range undoings {
 		t, why := undone(text, f)
 		if why == "" && t != text {
-			why = r.readings(t, scan(t), depth+1, i == 0 || folded && i == 1)
+			why = r.made(t, depth, i == 0 || folded && i == 1)
 		}
 		if why != "" {
 			return why
 		}
 	}
 	return ""
+}
+
+// made judges a text that came of another at that depth, unless it was judged before,
+// with all that comes of it.
+func (r *reader) made(text string, depth int, folded bool) string {
+	key := madeText{text, folded}
+	if r.seen[key] {
+		return ""
+	}
+	if len(r.seen) >= maxReadings {
+		return WhyPercent
+	}
+	why := r.readings(text, scan(text), depth+1, folded)
+	if why == "" {
+		if r.seen == nil {
+			r.seen = map[madeText]bool{}
+		}
+		r.seen[key] = true
+	}
+	return why
 }
 
 // undoings make another text of one, or say why they will not. The first is the
