@@ -12,14 +12,24 @@ import (
 // Bounds of a command.
 const (
 	maxWords = 4096
-	maxShell = 3     // command lines inside of command lines
-	maxRead  = 16384 // words that are read for git: each git begins to read anew
+	maxShell = 4            // command lines inside of command lines
+	maxRead  = 32768        // words that are read for git: each git begins to read anew
+	maxLines = 32 * MaxText // bytes of all command lines, in each reading
 )
 
-// A reading is one look at a command, with what is left of its bound.
+// A reading is one look at a command, with what is left of its bounds.
 type reading struct {
 	*Rule
-	left int // words
+	left  int    // words
+	bytes int    // of lines
+	named bool   // whether the text speaks of git at all
+	git   bool   // whether it stands in the words of a git command, which may run it
+	text  string // the line that is read
+	piped bool   // whether a shell reads what a command of the line prints
+}
+
+func newReading(r *Rule, named bool) *reading {
+	return &reading{Rule: r, left: maxRead, bytes: maxLines, named: named}
 }
 
 // CheckWords is why the rule refuses the words of a command, as they stand in an array
@@ -33,44 +43,104 @@ func (r *Rule) CheckWords(words []string, git bool) (why string) {
 	if len(words) > maxWords {
 		return WhyLong
 	}
-	return (&reading{r, maxRead}).words(words, git, 0)
+	return newReading(r, true).words(words, git, 0)
 }
 
 // CheckCommand is why the rule refuses a command line, or several of them, as a shell
 // reads it. What a shell puts in for a variable or a command is not known and counts as
-// the worst, where git writes refs.
+// the worst, where git writes refs. It may be nothing, and git itself.
 func (r *Rule) CheckCommand(line string, git bool) (why string) {
+	named := git || mentionsGit(line)
 	switch {
 	case r == nil || len(r.patterns) == 0:
 		return WhyNoRule
-	case !git && !mentionsGit(line):
+	case !named && !strings.ContainsAny(line, "$`{*?["):
 		return ""
-	case len(line) > MaxText:
+	case named && len(line) > MaxText:
 		return WhyLong
 	}
-	return (&reading{r, maxRead}).line(line, git, 0)
+	return newReading(r, named).line(line, git, 0)
 }
 
+// line judges a text as a shell reads it: with nothing known of variables; with what
+// the line itself sets, and braces; and as shells do that have other signs.
 func (r *reading) line(line string, git bool, depth int) string {
-	if depth > maxShell {
+	if r.bytes -= len(line); depth > maxShell || r.bytes < 0 {
 		return WhyLong
 	}
-	list, ok := commands(line)
+	if why := r.commands(line, git, depth, false); why != "" {
+		return why
+	}
+	if strings.ContainsAny(line, "$`{") {
+		if why := r.commands(line, git, depth, true); why != "" {
+			return why
+		}
+	}
+	if strings.ContainsAny(line, "\\^") {
+		if other := strings.ReplaceAll(windowsPath.ReplaceAllString(line, "/$1"), "^", ""); other != line {
+			if why := r.line(other, git, depth); why != "" {
+				return why
+			}
+		}
+	}
+	if lines := escapedLines.Replace(line); depth > 0 && lines != line {
+		if why := r.line(lines, git, depth); why != "" {
+			return why
+		}
+	}
+	if listed := listOfWords.Replace(line); depth > 0 && listed != line {
+		return r.line(strings.NewReplacer("'", " ", `"`, " ").Replace(listed), git, depth)
+	}
+	return ""
+}
+
+var (
+	windowsPath = regexp.MustCompile(`\\([0-9A-Za-z_])`)
+	// escapedLines are those that printf makes.
+	escapedLines = strings.NewReplacer(`\n`, "\n", `\t`, "\t")
+	// listOfWords are words as languages write them: ["git", "push"].
+	listOfWords = strings.NewReplacer("',", " ", `",`, " ", "['", " ", `["`, " ", "']", " ", `"]`, " ")
+)
+
+// commands judges each command of a line.
+func (r *reading) commands(line string, git bool, depth int, known bool) string {
+	list, ok := commands(line, known)
 	if !ok {
 		return WhyLong
+	}
+	piped, text := r.piped, r.text
+	r.text = line
+	defer func() { r.piped, r.text = piped, text }()
+	for _, words := range list {
+		r.piped = r.piped || readsLines(words)
 	}
 	for _, words := range list {
 		if why := r.words(words, git, depth); why != "" {
 			return why
 		}
 	}
-	if folders := windowsPath.ReplaceAllString(line, "/$1"); folders != line { // other shells
-		return r.line(folders, git, depth)
-	}
 	return ""
 }
 
-var windowsPath = regexp.MustCompile(`\\([0-9A-Za-z_])`)
+// readsLines tells whether a command is a shell that runs what it reads, or a program
+// that runs what it reads as words.
+func readsLines(words []string) bool {
+	for i, w := range words {
+		switch name := program(w); {
+		case name == "xargs", name == "parallel", name == "ssh":
+			return true
+		case readers[name]:
+			rest := words[i+1:]
+			for len(rest) > 0 && (strings.HasPrefix(rest[0], "-") || strings.Contains(rest[0], unknown)) {
+				rest = rest[1:]
+			}
+			if len(rest) == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // mentionsGit tells whether a text could hold the word git, perhaps with quotes and
 // backslashes in it.
@@ -82,7 +152,7 @@ func mentionsGit(s string) bool {
 			if at++; at == len("git") {
 				return true
 			}
-		case s[i] == '"' || s[i] == '\'' || s[i] == '\\' || s[i] == '\n':
+		case s[i] == '"' || s[i] == '\'' || s[i] == '\\' || s[i] == '\n' || s[i] == '^':
 		case c == 'g':
 			at = 1
 		default:
@@ -96,28 +166,44 @@ func mentionsGit(s string) bool {
 // sudo, env, xargs, a path.
 func (r *reading) words(words []string, git bool, depth int) string {
 	shell, more := false, false
-	for i, w := range words {
+	var prose []bool // words that are texts for people, of git
+	if git {
+		prose = r.prose(words, 0, prose)
+	}
+	for i := 0; i < len(words); i++ {
+		w := words[i]
 		name := program(w)
 		if !more && (name == "xargs" || name == "parallel") { // further words come from elsewhere
 			words, more = append(slices.Clone(words), unknown), true
 		}
-		if blank := strings.ContainsAny(w, " \t\n"); blank && (shell || i == 0 || strings.HasPrefix(strings.TrimSpace(w), "git ")) {
-			if why := r.line(w, false, depth+1); why != "" {
+		if len(prose) <= i || !prose[i] || shell || r.piped {
+			if why := r.holds(w, i == 0 || shell || r.git || r.piped, git || prose != nil, depth); why != "" {
 				return why
 			}
 		}
 		sub, dashed := strings.CutPrefix(name, "git-")
 		switch {
-		case name == "git", w == unknown && i+1 < len(words) && words[i+1] == "push":
+		case name == "git":
 			git = false
+			prose = r.prose(words, i+1, prose)
 			if why := r.read(words[i+1:]); why != "" {
 				return why
 			}
-		case dashed:
+		case dashed && (prose == nil || !packs[sub]):
 			if r.left -= len(words); r.left < 0 { // before it is copied
 				return WhyLong
 			}
+			if prose = r.prose(words, i+1, prose); r.left < 0 {
+				return WhyLong
+			}
 			if why := r.read(append([]string{sub}, words[i+1:]...)); why != "" {
+				return why
+			}
+		case mayBeGit(w):
+			if r.named && prose == nil && i+1 < len(words) {
+				prose = r.prose(words, i+1, prose)
+			}
+			if why := r.perhaps(words[i+1:], i == 0); why != "" {
 				return why
 			}
 		}
@@ -134,20 +220,77 @@ func (r *reading) read(words []string) string {
 	if r.left -= len(words) + 1; r.left < 0 {
 		return WhyLong
 	}
-	return r.git(words)
+	return r.Rule.git(words)
 }
 
-// shells read a word of theirs as a command line.
-var shells = map[string]bool{
-	"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "ash": true, "fish": true, "busybox": true, "cmd": true,
-	"powershell": true, "pwsh": true, "eval": true, "su": true, "ssh": true, "env": true, "xargs": true, "script": true, "watch": true,
+// isSubcommand tells whether words begin with a subcommand of git that is known.
+func isSubcommand(words []string) bool {
+	return len(words) > 0 && (subcommands[words[0]] != nil || plainSubcommand[words[0]])
 }
 
-// program is the name of a program in a word, in lower case, without its folder.
+// perhaps judges the words behind what may be git, or another program: only what git
+// alone writes counts, and where nothing speaks of git, only a protected name.
+func (r *reading) perhaps(words []string, first bool) string {
+	if r.left -= len(words) + 1; r.left < 0 {
+		return WhyLong
+	}
+	i := subcommand(words)
+	if i == len(words) {
+		return ""
+	}
+	sub := strings.ReplaceAll(words[i], unknown, "")
+	switch {
+	case r.named && (isSubcommand(words[i:]) || words[0] == "-c"):
+		return r.Rule.git(words)
+	case r.named && writers[sub]:
+		return r.Rule.git(append([]string{sub}, words[i+1:]...))
+	case !writers[sub] && !(first && strings.Contains(words[i], unknown)):
+		return ""
+	}
+	for _, w := range words[i+1:] {
+		if w == "" || w[0] == '-' || strings.Contains(w, unknown) {
+			continue
+		}
+		if why := r.Check(w); why == WhyProtected {
+			return why
+		}
+	}
+	return ""
+}
+
+// shells read a word of theirs, or what they are given, as a command line, or as a
+// program that may hold one.
+var shells = wordSet("eval su env xargs parallel script watch trap sudo doas runuser flock cmd awk gawk mawk expect tmux screen " + interpreters)
+
+// readers run what they read where they are given nothing else.
+var readers = wordSet(interpreters)
+
+const interpreters = "sh bash zsh dash ksh ash fish busybox powershell pwsh ssh wsl python python2 python3 perl ruby node nodejs deno bun php lua tclsh"
+
+// packs are programs that options of git name.
+var packs = wordSet("receive-pack upload-pack upload-archive")
+
+// writers are the subcommands of git that write refs by name.
+var writers = wordSet("push send-pack update-ref symbolic-ref fetch pull branch fast-import")
+
+func wordSet(list string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		m[w] = true
+	}
+	return m
+}
+
+// program is the name of a program in a word, in lower case, without its folder. What
+// a shell would put into it is taken for nothing.
 func program(word string) string {
+	if strings.Contains(word, unknown) {
+		word = strings.ReplaceAll(word, unknown, "")
+	}
 	if i := strings.LastIndexAny(word, `/\`); i >= 0 {
 		word = word[i+1:]
 	}
+	word = strings.TrimLeft(word, "!@=")
 	if len(word) > 32 {
 		return ""
 	}
@@ -155,73 +298,20 @@ func program(word string) string {
 	return string(bytes.TrimSuffix(lookalike.Fold(buf[:0], word), []byte(".exe")))
 }
 
-// git judges what stands behind git: its options, the subcommand and that one's words.
-func (r *Rule) git(words []string) string {
-	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
-		name, value, joined := strings.Cut(words[0], "=")
-		words = words[1:]
-		if !takesWord[name] {
-			continue
-		}
-		if !joined && len(words) > 0 {
-			value, words = words[0], words[1:]
-		}
-		if (name == "-c" || name == "--config-env") && redirects(value) {
-			return r.unseen(WhyUnseen)
-		}
+// mayBeGit tells whether a shell could make git of a word that is something else as it
+// stands: with a variable or a pattern in it.
+func mayBeGit(word string) bool {
+	i := strings.LastIndexAny(word, `/\`)
+	last := word[i+1:]
+	if j := strings.LastIndex(last, unknown); j >= 0 { // what is before may end in a slash
+		last = "*" + last[j+1:]
 	}
-	if len(words) == 0 {
-		return ""
+	if !strings.ContainsAny(last, "*?[") || len(last) > 32 {
+		return false
 	}
-	sub, words := strings.ToLower(words[0]), words[1:]
-	switch sub {
-	case "push", "send-pack":
-		return r.push(words)
-	case "fetch", "pull":
-		return r.fetch(words)
-	case "branch":
-		return r.moves(words, "dDfmMcC", "delete", "force", "move", "copy")
-	case "checkout":
-		return r.moves(words, "B")
-	case "switch":
-		return r.moves(words, "C", "force-create")
-	case "config":
-		return r.config(words)
-	}
-	if strings.Contains(sub, unknown) {
-		return r.unseen(WhyUnseen)
-	}
-	if plainSubcommand[sub] {
-		return ""
-	}
-	return r.each(words) // subtree push, update-ref; an alias, or a program of one's own
+	return (strings.Contains(word, unknown) || letters(strings.Trim(last, "*?[]")) > 0) && matches([]byte(patterns.Replace(last)), "git")
 }
 
-// takesWord are git's own options whose value may be the next word.
-var takesWord = map[string]bool{
-	"-C": true, "-c": true, "--git-dir": true, "--work-tree": true, "--namespace": true, "--super-prefix": true, "--config-env": true,
-	"--attr-source": true, "--exec-path": false,
-}
-
-// redirects tells whether a setting decides what a push writes, or what a word means.
-func redirects(setting string) bool {
-	key := strings.ToLower(setting)
-	for _, p := range []string{"alias.", "push.", "remote.", "url.", "include", unknown} {
-		if strings.HasPrefix(key, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// plainSubcommand are those that write no branch by name, neither here nor elsewhere.
-var plainSubcommand = func() map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq("add am apply archive bisect blame bundle cat-file check-ignore cherry cherry-pick clean clone commit " +
-		"count-objects describe diff diff-tree difftool for-each-ref format-patch fsck gc grep help init log ls-files ls-remote ls-tree " +
-		"maintenance merge merge-base mergetool mv name-rev notes range-diff rebase reflog remote reset restore rev-list rev-parse revert rm " +
-		"shortlog show show-ref sparse-checkout stash status submodule tag var verify-commit verify-tag version whatchanged worktree") {
-		m[w] = true
-	}
-	return m
-}()
+// patterns makes "*" of what a shell takes for one character or more. What is in
+// brackets may be any.
+var patterns = strings.NewReplacer("?", "*", "[", "*", "]", "*")

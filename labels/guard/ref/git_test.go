@@ -221,5 +221,6 @@ func TestGit(t *testing.T) {
 	}
 	pushes(t, 500, 1)
 	lines(t, 100, 1)
+	forms(t, 200, 1)
 	formats(t, 100, 1)
 }

@@ -5,8 +5,11 @@ import "strings"
 // unknown stands in a word for what a shell would put there.
 const unknown = "\x01"
 
-// maxSubstitutions is how deep commands inside of commands are read.
-const maxSubstitutions = 8
+// Bounds of a command line.
+const (
+	maxSubstitutions = 8            // commands inside of commands
+	maxPut           = 32 * MaxText // bytes of words that variables grow to
+)
 
 // A reader takes a command line apart as a POSIX shell does, without running anything.
 type reader struct {
@@ -16,22 +19,29 @@ type reader struct {
 	list  [][]string
 	words []string
 	word  []byte
-	open  bool // whether there is a word, perhaps an empty one
-	drop  bool // whether the next word is a file of a redirection
-	deep  bool // whether something was nested deeper than is read
+	open  bool              // whether there is a word, perhaps an empty one
+	drop  bool              // whether the next word is a file of a redirection
+	here  bool              // whether it is what a command reads
+	deep  bool              // whether something was nested deeper than is read, or grew too long
+	vars  map[string]string // what the line itself sets; nil: nothing is known
+	grown *int              // bytes that came from vars
 }
 
 // commands are the words of each command of a line, those that are run to make a word
 // included; false where they are nested deeper than is read. A shell's own words (if,
-// do, VAR=x) are words here.
-func commands(line string) ([][]string, bool) {
-	r := &reader{s: line}
+// do, VAR=x) are words here. Where known, variables that the line has set before are
+// what they were set to, and what echo prints is that; else both are unknown.
+func commands(line string, known bool) ([][]string, bool) {
+	r := &reader{s: line, grown: new(int)}
+	if known {
+		r.vars = map[string]string{}
+	}
 	r.read()
 	return r.list, !r.deep
 }
 
 func (r *reader) read() {
-	for r.pos < len(r.s) {
+	for r.pos < len(r.s) && !r.deep {
 		c := r.s[r.pos]
 		r.pos++
 		switch c {
@@ -48,7 +58,7 @@ func (r *reader) read() {
 				r.pos++
 			}
 		case '<', '>':
-			r.redirect()
+			r.redirect(c)
 		case '\'':
 			r.quoted()
 		case '"':
@@ -56,7 +66,11 @@ func (r *reader) read() {
 		case '\\':
 			r.escaped()
 		case '$', '`':
-			r.expand(c)
+			r.expand(c, false)
+		case '{', '}', ',':
+			if r.put(c); r.vars != nil {
+				r.word[len(r.word)-1] = markers[c]
+			}
 		default:
 			r.put(c)
 		}
@@ -65,34 +79,85 @@ func (r *reader) read() {
 }
 
 func (r *reader) put(c byte) {
-	if c == unknown[0] { // not from us
+	if unknown[0] <= c && c <= marked[2] { // not from us
 		c = '*'
 	}
 	r.word, r.open = append(r.word, c), true
 }
 
 func (r *reader) endWord() {
-	if r.open && !r.drop {
-		r.words = append(r.words, string(r.word))
+	if r.open {
+		list := []string{string(r.word)}
+		if r.vars != nil && strings.ContainsAny(list[0], marked) {
+			list = r.braces(list[0])
+		}
+		switch {
+		case r.here:
+			r.list = append(r.list, list)
+		case !r.drop:
+			r.words = append(r.words, list...)
+			if r.set(strings.Join(list, " ")); len(r.words) == 4 && r.words[0] == "for" && r.vars != nil {
+				r.vars[r.words[1]] = r.words[3]
+			}
+		}
+		r.drop, r.here = false, false
 	}
-	r.drop = r.drop && !r.open
 	r.word, r.open = r.word[:0], false
+}
+
+// set remembers what a word sets.
+func (r *reader) set(w string) {
+	name, value, ok := assignment(w)
+	if r.vars == nil || !ok {
+		return
+	}
+	if bare, more := strings.CutSuffix(name, "+"); more {
+		name, value = bare, r.vars[bare]+value
+	}
+	r.vars[name] = value
+	r.grow(len(value))
+}
+
+func (r *reader) grow(n int) {
+	*r.grown += n
+	r.deep = r.deep || *r.grown > maxPut
+}
+
+// assignment takes NAME=value and NAME+=value apart.
+func assignment(w string) (name, value string, ok bool) {
+	name, value, ok = strings.Cut(w, "=")
+	n := letters(name)
+	return name, value, ok && n > 0 && (n == len(name) || name[n:] == "+")
+}
+
+// letters is how long the name of a variable is that a text begins with.
+func letters(s string) (n int) {
+	for n < len(s) && (s[n] == '_' || '0' <= s[n] && s[n] <= '9' || 'a' <= s[n]|0x20 && s[n]|0x20 <= 'z') {
+		n++
+	}
+	return n
 }
 
 func (r *reader) endCommand() {
 	r.endWord()
-	if r.drop = false; len(r.words) > 0 {
+	if r.drop, r.here = false, false; len(r.words) > 0 {
 		r.list = append(r.list, r.words)
 	}
 	r.words = nil
 }
 
-// redirect leaves out the number before and the file behind.
-func (r *reader) redirect() {
+// redirect leaves out the number before and the file behind. A text that a command
+// reads (<<<) is a command of its own, as if it were a shell that reads it.
+func (r *reader) redirect(c byte) {
 	if strings.Trim(string(r.word), "0123456789") == "" {
 		r.word, r.open = r.word[:0], false
 	}
 	r.endWord()
+	if c == '<' && strings.HasPrefix(r.s[r.pos:], "<<") {
+		r.pos += 2
+		r.here = true
+		return
+	}
 	for r.pos < len(r.s) && strings.IndexByte("<>&|-", r.s[r.pos]) >= 0 {
 		r.pos++
 	}
@@ -114,7 +179,7 @@ func (r *reader) quoted() {
 // doubled reads on to the closing double quote.
 func (r *reader) doubled() {
 	r.open = true
-	for r.pos < len(r.s) {
+	for r.pos < len(r.s) && !r.deep {
 		c := r.s[r.pos]
 		r.pos++
 		switch c {
@@ -127,7 +192,7 @@ func (r *reader) doubled() {
 			}
 			r.put(c)
 		case '$', '`':
-			r.expand(c)
+			r.expand(c, true)
 		default:
 			r.put(c)
 		}
@@ -143,65 +208,4 @@ func (r *reader) escaped() {
 	if r.pos++; c != '\n' {
 		r.put(c)
 	}
-}
-
-// expand reads a variable, a sum or a command that a shell replaces. The command is
-// read for itself.
-func (r *reader) expand(c byte) {
-	rest := r.s[r.pos:]
-	switch {
-	case c == '`':
-		r.inside('`', '`')
-	case strings.HasPrefix(rest, "("):
-		r.pos++
-		r.inside('(', ')')
-	case strings.HasPrefix(rest, "{"):
-		if i := strings.IndexByte(rest, '}'); i >= 0 {
-			r.pos += i + 1
-		} else {
-			r.pos = len(r.s)
-		}
-	case strings.HasPrefix(rest, "'"), strings.HasPrefix(rest, `"`): // $'\x6d': what follows is read as it stands
-	default:
-		n := 0
-		for n < len(rest) && (rest[n] == '_' || '0' <= rest[n] && rest[n] <= '9' || 'a' <= rest[n]|0x20 && rest[n]|0x20 <= 'z') {
-			n++
-		}
-		if n == 0 && rest != "" && strings.IndexByte("@*#?$!-", rest[0]) >= 0 {
-			n = 1
-		}
-		if n == 0 {
-			r.put('$')
-			return
-		}
-		r.pos += n
-	}
-	r.word, r.open = append(r.word, unknown...), true
-}
-
-// inside reads the command up to the closing character.
-func (r *reader) inside(opens, closes byte) {
-	start, level := r.pos, 1
-	for ; r.pos < len(r.s) && level > 0; r.pos++ {
-		switch c := r.s[r.pos]; {
-		case c == '\\':
-			r.pos++
-		case c == closes:
-			level--
-		case c == opens:
-			level++
-		}
-	}
-	r.pos = min(r.pos, len(r.s))
-	end := r.pos
-	if level == 0 {
-		end--
-	}
-	if r.depth == maxSubstitutions {
-		r.deep = true
-		return
-	}
-	sub := &reader{s: r.s[start:end], depth: r.depth + 1}
-	sub.read()
-	r.list, r.deep = append(r.list, sub.list...), r.deep || sub.deep
 }
