@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -77,9 +75,10 @@ func plainNumber(s string) bool {
 
 // A meter counts what a check costs, and ends it when there is none left.
 type meter struct {
-	left   int
-	loose  bool // what an expression cannot tell it lets pass
-	choice int  // by how much the largest enum or const of the schema makes each look at a value dearer
+	left     int
+	patterns *purse // of the check that runs
+	loose    bool   // what an expression cannot tell it lets pass
+	choice   int    // by how much the largest enum or const of the schema makes each look at a value dearer
 }
 
 var errSpent = errors.New("shape: spent")
@@ -165,61 +164,4 @@ func (t *toll) Validate(_ *jsonschema.ValidatorContext, v any) {
 		n += len(v) / 256
 	}
 	t.m.spend(n)
-}
-
-// expressions compiles the regular expressions of one schema.
-type expressions struct {
-	left  int
-	meter *meter
-	made  map[string]*expression
-}
-
-const maxPattern = 1 << 10
-
-// compile never fails: what it cannot compile cannot be decided on, if it comes
-// to that.
-func (x *expressions) compile(s string) (jsonschema.Regexp, error) {
-	if e := x.made[s]; e != nil { // the library asks twice: for the schema of schemas, too
-		return e, nil
-	}
-	e := &expression{text: s, meter: x.meter}
-	x.made[s] = e
-	if x.left--; x.left >= 0 && len(s) <= maxPattern {
-		e.re, _ = regexp.Compile(s)
-		e.spaces = strings.Contains(s, `\s`) || strings.Contains(s, `\S`)
-	}
-	return e, nil
-}
-
-type expression struct {
-	text   string
-	re     *regexp.Regexp // nil: not one of those of Go
-	spaces bool           // \s, which outside of ASCII means something else in ECMA-262
-	meter  *meter
-}
-
-// String implements fmt.Stringer.
-func (e *expression) String() string { return e.text }
-
-var errOtherwise = errors.New("shape: the expression means something else here")
-
-// MatchString implements jsonschema.Regexp.
-func (e *expression) MatchString(s string) bool {
-	if e.re == nil || e.spaces && !ascii(s) {
-		if e.meter.loose {
-			return true
-		}
-		panic(errOtherwise)
-	}
-	e.meter.spend(1 + len(s)/8)
-	return e.re.MatchString(s)
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

@@ -38,14 +38,15 @@ func (sh *Shape) Check(value []byte) error {
 	if sh.names != nil {
 		return sh.checkClosed(value)
 	}
-	if sh.quickly(value) {
+	purse := purse{sh.lim.Steps}
+	if sh.quickly(value, &purse) {
 		return nil
 	}
-	return sh.slowly(value)
+	return sh.slowly(value, &purse)
 }
 
 // slowly has the library judge.
-func (sh *Shape) slowly(value []byte) error {
+func (sh *Shape) slowly(value []byte, patterns *purse) error {
 	var seen census
 	if err := seen.take(value, sh.lim.Value, sh.lim.Depth); err != nil {
 		return fmt.Errorf("%w: %w", ErrUndecided, err)
@@ -59,6 +60,7 @@ func (sh *Shape) slowly(value []byte) error {
 	}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
+	sh.meter.patterns = patterns
 	// Valid against {"not": schema} is unfit.
 	unfit, err := sh.run(sh.quick, v, sh.lim.Steps)
 	if err != nil || unfit != nil {

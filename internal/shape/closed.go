@@ -57,11 +57,12 @@ func (sh *Shape) CheckRead(d *flat.Doc) error {
 	if len(d.Raw) > sh.lim.Value {
 		return fmt.Errorf("%w: %w", ErrUndecided, errLong)
 	}
-	if sh.plainly(sh.tight, d) {
+	purse := purse{sh.lim.Steps}
+	if sh.plainly(sh.tight, d, &purse) {
 		return nil
 	}
 	if sh.names != nil {
-		r := reading{d: d, steps: sh.lim.Steps}
+		r := reading{d: d, steps: sh.lim.Steps, patterns: &purse}
 		var top about
 		top.add(&r, sh.names, 0)
 		f := r.named(&top, 0)
@@ -72,10 +73,10 @@ func (sh *Shape) CheckRead(d *flat.Doc) error {
 			return f
 		}
 	}
-	if sh.plainly(sh.plain, d) {
+	if sh.plainly(sh.plain, d, &purse) {
 		return nil
 	}
-	return sh.slowly(d.Raw)
+	return sh.slowly(d.Raw, &purse)
 }
 
 // named looks for a name that is not known, in a value.
@@ -94,7 +95,7 @@ func (r *reading) named(x *about, n uint32) *Fault {
 		step, of := strconv.Itoa(i), elementOf(i)
 		if object {
 			name := r.name(at)
-			if step, of = pointerText.Replace(name), memberOf(name); listed && !x.knows(name) {
+			if step, of = pointerText.Replace(name), r.memberOf(name); listed && !x.knows(r, name) {
 				return &Fault{Path: "/" + step, Keyword: quickNames}
 			}
 		}

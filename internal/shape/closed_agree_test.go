@@ -111,7 +111,7 @@ func TestClosedAgreesWithUnevaluated(t *testing.T) {
 		}
 		for range 12 {
 			v := []byte(m.value(3))
-			was, is, most := open.Check(v), closed.Check(v), strict.slowly(v)
+			was, is, most := open.Check(v), closed.Check(v), strict.slowly(v, ample())
 			switch {
 			case most == nil && was == nil && is != nil && !errors.Is(is, ErrUndecided):
 				t.Fatalf("%s fits with unevaluatedProperties, and not closed (%v): %s", v, is, text)
@@ -154,7 +154,7 @@ func TestClosedIsAdditionalFalse(t *testing.T) {
 		oracle := mustShape(t, encoded(t, shut(decoded(t, text), "additionalProperties", true)))
 		for range 20 {
 			v := []byte(m.value(4))
-			want, got := oracle.slowly(v), closed.Check(v)
+			want, got := oracle.slowly(v, ample()), closed.Check(v)
 			if (want == nil) != (got == nil) {
 				t.Fatalf("%s: closed says %v, additionalProperties %v: %s", v, got, want, text)
 			}
@@ -257,7 +257,7 @@ func insert(v any, at, name string) {
 
 func quickClosed(s *Shape, v []byte) bool {
 	var d flat.Doc
-	return d.Read(v, "", flat.MaxNodes, false) && s.plainly(s.tight, &d)
+	return d.Read(v, "", flat.MaxNodes, false) && s.plainly(s.tight, &d, ample())
 }
 
 // Every tool of the lists takes all that it lists, and nothing else wherever it lists.
@@ -289,7 +289,7 @@ func TestClosedRealTools(t *testing.T) {
 			for _, full := range []bool{true, false} {
 				s := sample{full: full}
 				v := []byte(encoded(t, s.of(decoded(t, string(tool.InputSchema)), "")))
-				if err := open.slowly(v); err != nil {
+				if err := open.slowly(v, ample()); err != nil {
 					t.Fatalf("%s: the sample %s does not fit: %v", tool.Name, v, err)
 				}
 				if err := closed.Check(v); err != nil {

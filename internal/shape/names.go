@@ -260,20 +260,20 @@ func (x *about) lists() bool {
 }
 
 // knows tells whether a name is among them.
-func (x *about) knows(name string) bool {
+func (x *about) knows(r *reading, name string) bool {
 	for _, n := range x.all {
 		if _, ok := n.listed[name]; ok || n.free {
 			return true
 		}
 		for _, p := range n.patterns {
-			if p.re.may(name) {
+			if r.may(p.re, name) {
 				return true
 			}
 		}
 	}
 	for _, f := range x.forks {
 		for i := range f.ways {
-			if f.ways[i].knows(name) {
+			if f.ways[i].knows(r, name) {
 				return true
 			}
 		}
@@ -282,8 +282,15 @@ func (x *about) knows(name string) bool {
 }
 
 // may tells whether an expression matches, or cannot be told not to.
-func (e *expression) may(s string) bool {
-	return e.re == nil || e.spaces && !ascii(s) || e.re.MatchString(s)
+func (r *reading) may(e *expression, s string) bool {
+	if !e.tells(s) {
+		return true
+	}
+	if !r.spend(0) || !r.patterns.spend(e.cost(len(s))) {
+		r.steps = -1
+		return true
+	}
+	return e.re.MatchString(s)
 }
 
 // part is what speaks of a part of the value.
@@ -310,12 +317,12 @@ func (x *about) part(r *reading, at uint32, of func(n *names, found func(*names)
 	return p
 }
 
-func memberOf(name string) func(n *names, found func(*names)) {
+func (r *reading) memberOf(name string) func(n *names, found func(*names)) {
 	return func(n *names, found func(*names)) {
 		sub, ok := n.listed[name]
 		found(sub)
 		for _, p := range n.patterns {
-			if p.re.may(name) {
+			if r.may(p.re, name) {
 				ok = true
 				found(p.below)
 			}

@@ -3,7 +3,6 @@ package shape
 import (
 	"math/big"
 	"math/bits"
-	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -181,11 +180,9 @@ func (m plans) each(all []*jsonschema.Schema) (out []*plain) {
 	return out
 }
 
-// rare tells whether a schema has words that are left to the library. Formats are
-// notes, but for those in the schemas of schemas.
+// rare tells whether a schema has words that are left to the library.
 func rare(s *jsonschema.Schema) bool {
 	return s.RecursiveRef != nil || s.DynamicRef != nil || s.Not != nil || s.If != nil ||
-		s.Format != nil && !strings.HasPrefix(s.Location, base) ||
 		s.PropertyNames != nil && !anyName(s.PropertyNames) || len(s.PatternProperties) > 0 || len(s.Dependencies) > 0 || len(s.DependentRequired) > 0 ||
 		len(s.DependentSchemas) > 0 || s.UnevaluatedProperties != nil ||
 		s.UniqueItems || s.Contains != nil || s.AdditionalItems != nil || len(s.PrefixItems) > 0 || s.UnevaluatedItems != nil ||

@@ -38,10 +38,10 @@ func TestOrdinarySchemasAreReadQuickly(t *testing.T) {
 		{`{"required":["a"],"allOf":[{"properties":{"a":{"type":"string"}}}],"x-mine":1}`, `{"\u0061":"x","b":{}}`},
 	} {
 		s := mustShape(t, c.schema)
-		if !s.quickly([]byte(c.value)) {
+		if !s.quickly([]byte(c.value), ample()) {
 			t.Errorf("%s is left to the library for %s", c.value, c.schema)
 		}
-		if err := s.slowly([]byte(c.value)); err != nil {
+		if err := s.slowly([]byte(c.value), ample()); err != nil {
 			t.Errorf("the library says %v of %s for %s", err, c.value, c.schema)
 		}
 	}
@@ -73,10 +73,10 @@ func TestNothingElsePassesQuickly(t *testing.T) {
 		{`{"$dynamicRef":"#a","$defs":{"x":{"$dynamicAnchor":"a","type":"string"}}}`, `1`},
 	} {
 		s := mustShape(t, c.schema)
-		if s.quickly([]byte(c.value)) {
+		if s.quickly([]byte(c.value), ample()) {
 			t.Errorf("%s passes for %s", c.value, c.schema)
 		}
-		if err := s.slowly([]byte(c.value)); err == nil && c.value != `1e5` { // which is right, and rare
+		if err := s.slowly([]byte(c.value), ample()); err == nil && c.value != `1e5` { // which is right, and rare
 			t.Errorf("the library lets %s pass for %s", c.value, c.schema)
 		}
 	}
@@ -90,10 +90,10 @@ func FuzzPlain(f *testing.F) {
 	f.Add(`{"$schema":"http://json-schema.org/draft-04/schema#","type":"integer","minimum":1,"exclusiveMinimum":true}`, `1.0`)
 	f.Fuzz(func(t *testing.T, schema, value string) {
 		s, err := New(Limits{Steps: 1 << 14}).Of([]byte(schema))
-		if err != nil || !s.quickly([]byte(value)) {
+		if err != nil || !s.quickly([]byte(value), ample()) {
 			return
 		}
-		if err := s.slowly([]byte(value)); errors.Is(err, ErrUnfit) {
+		if err := s.slowly([]byte(value), ample()); errors.Is(err, ErrUnfit) {
 			t.Errorf("%s passes for %s: %v", value, schema, err)
 		}
 	})
@@ -124,7 +124,7 @@ func BenchmarkCheck100kB(b *testing.B) {
 // BenchmarkLibrary100kB is what the same costs where the library has the word.
 func BenchmarkLibrary100kB(b *testing.B) {
 	s := mustShape(b, rowsSchema)
-	bench(b, s.slowly)
+	bench(b, func(v []byte) error { return s.slowly(v, ample()) })
 }
 
 func bench(b *testing.B, check func([]byte) error) {

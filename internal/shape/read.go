@@ -12,9 +12,10 @@ import (
 
 // A reading holds one value against plain schemas.
 type reading struct {
-	d     *flat.Doc
-	steps int // left
-	nest  int // of schemas
+	d        *flat.Doc
+	steps    int // left
+	nest     int // of schemas
+	patterns *purse
 }
 
 // maxNest bounds how deep schemas nest in one reading, those that refer to each
@@ -28,7 +29,7 @@ const keepNodes = 1 << 14
 
 // quickly tells whether a value is strict JSON within bounds and fits; false says
 // nothing.
-func (sh *Shape) quickly(value []byte) bool {
+func (sh *Shape) quickly(value []byte, patterns *purse) bool {
 	if sh.plain == nil || sh.plain.unknown || len(value) > sh.lim.Value {
 		return false
 	}
@@ -37,15 +38,15 @@ func (sh *Shape) quickly(value []byte) bool {
 		d.Reset(keepNodes)
 		docs.Put(d)
 	}()
-	return d.Read(value, "", flat.MaxNodes, false) && d.Deep <= sh.lim.Depth && ordinary(d) && sh.plainly(sh.plain, d)
+	return d.Read(value, "", flat.MaxNodes, false) && d.Deep <= sh.lim.Depth && ordinary(d) && sh.plainly(sh.plain, d, patterns)
 }
 
 // plainly tells whether what was read fits a plain schema; false says nothing.
-func (sh *Shape) plainly(p *plain, d *flat.Doc) bool {
+func (sh *Shape) plainly(p *plain, d *flat.Doc, patterns *purse) bool {
 	if p == nil || p.unknown {
 		return false
 	}
-	r := reading{d: d, steps: sh.lim.Steps}
+	r := reading{d: d, steps: sh.lim.Steps, patterns: patterns}
 	return p.fits(&r, 0)
 }
 
@@ -215,10 +216,10 @@ func (p *plain) text(r *reading, n uint32) bool {
 		return true
 	}
 	x := p.pattern
-	if x.re == nil || x.spaces && !ascii(string(s)) {
+	if !x.tells(string(s)) {
 		return p.loose
 	}
-	return r.spend(8*len(s)) && x.re.Match(s)
+	return r.spend(0) && r.patterns.spend(x.cost(len(s))) && x.re.Match(s)
 }
 
 // number holds a number without a power of ten against the words for such.

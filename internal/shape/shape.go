@@ -37,7 +37,7 @@ type Limits struct {
 	Patterns int // regular expressions of one schema; 128 of at most 1 KiB each
 	Value    int // bytes of one value; 4 MiB
 	Depth    int // nesting of schema and value; 64
-	Steps    int // of one check: about one per node of the schema and value that meet; 524,288
+	Steps    int // of one check: about one per node of the schema and value that meet, and as many for expressions; 524,288
 	Kept     int // bytes of all schemas that are kept compiled; 4 MiB
 }
 
@@ -180,10 +180,16 @@ func (sh *Shape) build(text []byte) (err error) {
 	default:
 		return fmt.Errorf("%w: neither an object nor true or false", ErrSchema)
 	}
+	return sh.link(doc)
+}
+
+// link has the library compile a schema.
+func (sh *Shape) link(doc any) error {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(nothing{})
-	c.UseRegexpEngine((&expressions{sh.lim.Patterns, &sh.meter, map[string]*expression{}}).compile)
+	patterns := &expressions{left: sh.lim.Patterns, meter: &sh.meter, made: map[string]*expression{}}
+	c.UseRegexpEngine(patterns.compile)
 	c.RegisterVocabulary(counting(&sh.meter))
 	c.AssertVocabs()
 	for name := range formats(doc) {
@@ -192,7 +198,11 @@ func (sh *Shape) build(text []byte) (err error) {
 	if err := c.AddResource(base, doc); err != nil {
 		return ErrSchema
 	}
-	if sh.full, err = c.Compile(base); err != nil {
+	var err error
+	switch sh.full, err = c.Compile(base); {
+	case patterns.large:
+		return fmt.Errorf("%w: its expressions have more than %d instructions each, or %d together", ErrSchema, maxProgram, maxPrograms)
+	case err != nil:
 		return refused(err)
 	}
 	// Only now, so that the schema cannot refer to it.
@@ -202,6 +212,8 @@ func (sh *Shape) build(text []byte) (err error) {
 	if sh.quick, err = c.Compile(base + "not"); err != nil {
 		return refused(err)
 	}
+	patterns.sealed = true
+	sh.size += instructionBytes * patterns.size
 	return nil
 }
 
@@ -228,9 +240,10 @@ func isLoad(err error) bool {
 	return ok
 }
 
-// formats are the names of formats in a schema, wherever they stand.
+// formats are the names of formats in a schema, wherever they stand, and in the schemas
+// of schemas, to which it can refer.
 func formats(doc any) map[string]bool {
-	out := map[string]bool{}
+	out := map[string]bool{"uri": true, "uri-reference": true, "uriref": true}
 	var walk func(v any)
 	walk = func(v any) {
 		switch v := v.(type) {
