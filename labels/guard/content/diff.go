@@ -109,38 +109,48 @@ func readPatch(s string, seen bool) patch {
 }
 
 func (p *patch) read(s string, seen bool) {
+	indent := p.readings(s, func(f func(patchLine)) { patchLines(s, f) }, seen)
+	if indent == 0 {
+		return
+	}
+	q := patch{}
+	q.readings(s, func(f func(patchLine)) {
+		patchLines(s, func(l patchLine) {
+			n := min(indent, len(l.text))
+			l.text = strings.TrimLeft(l.text[:n], indents) + l.text[n:]
+			f(l)
+		})
+	}, true)
+	p.take(q.files, q.rest, false)
+}
+
+// readings reads the lines of a text as every form of patch that it may be, and says how
+// far in a header stands that was passed over; 0: none was.
+func (p *patch) readings(s string, each func(func(patchLine)), seen bool) (indent int) {
 	u := unified{seen: seen}
-	patchLines(s, u.line)
+	each(u.line)
 	p.take(u.files, u.rest, u.odd)
 	if u.lies {
 		free := unified{seen: seen, free: true}
-		patchLines(s, free.line)
+		each(free.line)
 		p.take(free.files, free.rest, false)
-	}
-	if n := u.indent; n > 0 {
-		in := unified{seen: seen}
-		patchLines(s, func(l patchLine) {
-			t := strings.TrimLeft(l.text[:min(n, len(l.text))], indents)
-			l.text = t + l.text[min(n, len(l.text)):]
-			in.line(l)
-		})
-		p.take(in.files, in.rest, false)
 	}
 	if strings.Contains(s, "*** ") {
 		e := envelope{seen: seen}
-		patchLines(s, e.line)
+		each(e.line)
 		p.take(e.files, e.rest, e.odd)
 	}
 	if strings.Contains(s, "********") {
 		x := contextual{}
-		patchLines(s, x.line)
+		each(x.line)
 		p.take(x.files, x.rest, false)
 	}
 	if strings.Contains(s, "Index:") || len(p.files) == 0 && !seen {
 		b := bare{seen: seen}
-		patchLines(s, b.line)
+		each(b.line)
 		p.take(b.files, b.rest, false)
 	}
+	return u.indent
 }
 
 // take adds one reading, if it is one.

@@ -37,6 +37,7 @@ func TestPatchNames(t *testing.T) {
 			"line separators":            strings.ReplaceAll(ciFile, "\n", "\u2028"),
 			"both line ends":             strings.ReplaceAll(ciFile, "\n", "\r\n"),
 			"indented":                   "    " + strings.ReplaceAll(ciFile, "\n", "\n    "),
+			"context, indented":          "   *** a.txt 1\n   --- \"\\056gitlab-ci.yml\" 2\n   ***************\n   *** 0 ****\n   --- 1,2 ----\n   + a:\n   +   script:\n   +     - env\n",
 			"prose before":               "Hello.\n\n" + ciFile,
 			"envelope before":            "*** Add File: README.md\n+x\n" + ciFile,
 			"count too long":             "--- a/x\n+++ b/x\n@@ -0,0 +1,99 @@\n+x\n" + ciFile,

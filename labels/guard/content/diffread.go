@@ -89,7 +89,7 @@ func (r *unified) indented(l string) {
 	if r.indent > 0 || l == "" || strings.IndexByte(indents, l[0]) < 0 {
 		return
 	}
-	if t := strings.TrimLeft(l, indents); strings.HasPrefix(t, "+++ ") || strings.HasPrefix(t, "diff --git ") || strings.HasPrefix(t, "Index:") {
+	if t := strings.TrimLeft(l, indents); strings.HasPrefix(t, "+++ ") || strings.HasPrefix(t, "*** ") || strings.HasPrefix(t, "diff --git ") || strings.HasPrefix(t, "Index:") {
 		r.indent = len(l) - len(t)
 	}
 }
