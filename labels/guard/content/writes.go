@@ -12,7 +12,8 @@ import (
 // under the name of a path in an object of files; texts and paths in two arrays of one
 // length. A member of an unknown name beside a path is content too, if it reads like a
 // file (Loose). Texts without a path are held against known forms of secrets alone,
-// but for patches, which name their paths themselves.
+// but for patches, which name their paths themselves and are known by their text; so
+// are names of members.
 func Writes(root args.Value) []Write { return (&Judge{}).writes(root) }
 
 func (j *Judge) writes(root args.Value) []Write {
