@@ -118,7 +118,9 @@ func TestAnswersAreJudged(t *testing.T) {
 		if (got.Shape == mcp.Result) != (c.want == "") {
 			t.Errorf("%s: %s", c.name, got.Bytes())
 		}
-		out := h.book.of(func(e registry.Entry) bool { return e.Method == "elicitation/create" && e.Type == registry.EntryOutcome })
+		out := h.book.of(func(e registry.Entry) bool {
+			return e.Method == "elicitation/create" && e.Type == registry.EntryOutcome
+		})
 		if len(out) != 1 || out[0].Reason != c.want {
 			t.Errorf("%s: %+v", c.name, out)
 		}

@@ -42,7 +42,6 @@ type Doc struct {
 	Deep  int      // how many objects and arrays stand in each other
 
 	loose bool
-	odd   bool     // some string has half a surrogate pair or a control character
 	table []uint32 // of twiceInMany
 	buf   []byte   // of keep
 }
@@ -72,7 +71,7 @@ func (d *Doc) ReadFirst(raw []byte, nodes int) (end int) {
 
 // first is the index behind the first value; 0: there is none.
 func (d *Doc) first(raw []byte, nodes int, loose bool) int {
-	d.Raw, d.Nodes, d.Texts, d.Near, d.loose, d.odd = raw, d.Nodes[:0], d.Texts[:0], false, loose, false
+	d.Raw, d.Nodes, d.Texts, d.Near, d.loose = raw, d.Nodes[:0], d.Texts[:0], false, loose
 	if len(raw) > maxSize {
 		return 0
 	}

@@ -7,17 +7,11 @@ import (
 	"math/bits"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // keep decodes what stands in quotes, and is where in Texts that is.
 func (d *Doc) keep(quoted []byte) uint32 {
-	if d.odd {
-		d.buf, _ = jsontext.AppendUnquote(d.buf[:0], quoted) // half surrogate pairs come out as U+FFFD
-	} else {
-		d.buf = unescape(d.buf, quoted[1:len(quoted)-1])
-	}
+	d.buf = unescape(d.buf, quoted[1:len(quoted)-1])
 	d.Texts = append(d.Texts, string(d.buf))
 	return uint32(len(d.Texts) - 1)
 }

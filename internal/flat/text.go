@@ -66,7 +66,6 @@ func (s *scan) text() (esc, mark, ok bool) {
 		case c < ' ' && !s.t.loose:
 			return esc, mark, false
 		case c < utf8.RuneSelf:
-			s.t.odd = s.t.odd || c < ' '
 			mark = mark || c == '/' || c == '~' || c == ':' || c == '%'
 			i++
 		default:
@@ -99,7 +98,6 @@ func (s *scan) escape(b []byte) int {
 		}
 	}
 	if s.t.loose {
-		s.t.odd = true
 		return 6
 	}
 	return 0
@@ -147,11 +145,15 @@ func unescape(buf, b []byte) []byte {
 // unescapeRune is what one \uXXXX, or two of them, at the beginning of b are, and their
 // size.
 func unescapeRune(b []byte) (r rune, size int) {
-	if r, _ = hex4(b[2:]); utf16.IsSurrogate(r) {
-		low, _ := hex4(b[8:])
-		return utf16.DecodeRune(r, low), 12
+	if r, _ = hex4(b[2:]); !utf16.IsSurrogate(r) {
+		return r, 6
 	}
-	return r, 6
+	if r < 0xdc00 && len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
+		if low, ok := hex4(b[8:]); ok && low >= 0xdc00 && low <= 0xdfff {
+			return utf16.DecodeRune(r, low), 12
+		}
+	}
+	return utf8.RuneError, 6 // half of a pair, which only a loose reading lets pass
 }
 
 func hex4(b []byte) (r rune, ok bool) {

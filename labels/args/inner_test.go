@@ -140,3 +140,15 @@ func TestInnerIsBounded(t *testing.T) {
 		t.Errorf("%d values, cut %v", n, tree.Cut())
 	}
 }
+
+// TestInnerWithControls: what a lax server reads behind a control character is read here.
+func TestInnerWithControls(t *testing.T) {
+	tree, err := args.Parse([]byte(`{"body":"{\"file_path\":\"src/\\u0061\t/..\\u002f../../etc/passwd\"}"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, ok := tree.Root().First().Inner()
+	if got := in.First().Text(); !ok || got != "src/a\t/../../../etc/passwd" {
+		t.Errorf("%q", got)
+	}
+}
