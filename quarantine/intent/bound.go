@@ -116,9 +116,13 @@ func (o *Offer) limit(r *reading, w want, name string) (text, why string) {
 }
 
 // places are the files and folders that a path is held to. What is changed is a file
-// that the task names, where it names one; what is read or moved may lie in its folder.
+// that the task wants written, where it names one; what is read or moved may lie in its
+// folder.
 func (r *reading) places(w want) (text, why string) {
-	files, folders := r.files, r.folders
+	files, folders, called := r.files, r.folders, r.called
+	if writes(w.deed) && w.deed != place {
+		files, folders, called = r.toWrite(files), r.toWrite(folders), r.toWrite(called)
+	}
 	switch {
 	case w.deed == look && len(files) > 0:
 		files = slices.Clone(files)
@@ -126,7 +130,7 @@ func (r *reading) places(w want) (text, why string) {
 			add(&files, f)
 		}
 	case len(files) == 0 && len(folders) == 0:
-		files = r.called
+		files = called
 	case len(folders) > 0 && w.deed != look && w.thing == "folder":
 		files = nil
 	case len(files) > 0 && w.deed != look && w.deed != place:

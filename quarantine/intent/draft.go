@@ -126,6 +126,9 @@ func write(task string, r *reading, picked []proposal, left []string, more int) 
 	for _, name := range left {
 		fmt.Fprintf(&b, "# left out: %s; nothing in the task bounds it\n", name)
 	}
+	if r.onlyRead() {
+		b.WriteString("# The words do not tell which of the files is written: all are proposed for reading,\n# and none for writing.\n")
+	}
 	began := false
 	for i, p := range picked {
 		if len(p.args) == 0 {

@@ -219,3 +219,39 @@ func TestDraftBounds(t *testing.T) {
 		t.Errorf("%v %v", d, err)
 	}
 }
+
+// TestDraftRoles: what is only read is not proposed for writing. Where the words do not
+// tell, everything is proposed for reading and nothing for writing, and a comment says so.
+func TestDraftRoles(t *testing.T) {
+	const reading, writing = "allow: [\"read_text_file\"]\n  args:\n    \"path\": {file: ", "allow: [\"write_file\"]\n  args:\n    \"path\": {file: "
+	for _, x := range []struct{ task, reads, writes string }{
+		{"Read a.txt and write a summary into b.txt", `["a.txt", "b.txt"]`, `["b.txt"]`},
+		{"Write a summary of a.txt into b.txt", `["a.txt", "b.txt"]`, `["b.txt"]`},
+		{"Summarise a.txt and save it in b.txt.", `["a.txt", "b.txt"]`, `["b.txt"]`},
+		{"Compare a.txt with b.txt, then write the differences to c.txt", `["a.txt", "b.txt", "c.txt"]`, `["c.txt"]`},
+		{"Read a.txt and b.txt and update c.txt and d.txt", `["a.txt", "b.txt", "c.txt", "d.txt"]`, `["c.txt", "d.txt"]`},
+		{"Update a.txt from b.txt", `["a.txt", "b.txt"]`, `["a.txt"]`},
+		{"Translate a.txt into b.txt", `["a.txt", "b.txt"]`, `["b.txt"]`},
+		{"Replace the header of a.txt with b.txt and edit c.txt", `["a.txt", "b.txt", "c.txt"]`, `["a.txt", "c.txt"]`},
+		{"Edit a.txt", `["a.txt"]`, `["a.txt"]`},
+		{"Read the changelog and write a note into b.txt", `["b.txt", "CHANGELOG.md"]`, `["b.txt"]`},
+		{"Read a.txt and update the changelog", `["a.txt", "CHANGELOG.md"]`, `["CHANGELOG.md"]`},
+		{"Read a.txt and write a summary", `["a.txt"]`, ""},
+		{"With a.txt and b.txt: fix the file", `["a.txt", "b.txt"]`, ""},
+	} {
+		d, err := intent.DraftOf(x.task, "disk", disk)
+		if err != nil {
+			t.Errorf("%s: %v", x.task, err)
+			continue
+		}
+		if !strings.Contains(d.Text, reading+x.reads) {
+			t.Errorf("%s: reads other than %s:\n%s", x.task, x.reads, d.Text)
+		}
+		if _, got, _ := strings.Cut(d.Text, writing); x.writes != "" && !strings.HasPrefix(got, x.writes) || x.writes == "" && slices.Contains(d.Tools, "write_file") {
+			t.Errorf("%s: writes other than %s:\n%s", x.task, x.writes, d.Text)
+		}
+		if told := strings.Contains(d.Text, "# The words do not tell which of the files is written"); told != (x.writes == "") {
+			t.Errorf("%s: says that it is not told: %t", x.task, told)
+		}
+	}
+}

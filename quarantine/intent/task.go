@@ -24,10 +24,11 @@ type reading struct {
 	branches []string
 	hosts    []string
 	numbers  []string
-	people   []string // mail addresses
-	mailed   bool     // one of them is written to
-	called   []string // files that a word stands for
-	spoken   string   // the last thing of the clause before
+	people   []string        // mail addresses
+	mailed   bool            // one of them is written to
+	called   []string        // files that a word stands for
+	written  map[string]bool // of files, folders and called: see roles
+	spoken   string          // the last thing of the clause before
 }
 
 var (
@@ -48,6 +49,7 @@ func readTask(task string) *reading {
 	for _, clause := range clauseEnd.Split(r.names(task), -1) {
 		r.clause(clause)
 	}
+	r.roles(task)
 	if len(r.files) > 0 {
 		r.want(look, "file")
 	}
