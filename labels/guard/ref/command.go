@@ -15,6 +15,7 @@ const (
 	maxShell = 4            // command lines inside of command lines
 	maxRead  = 32768        // words that are read for git: each git begins to read anew
 	maxLines = 32 * MaxText // bytes of all command lines, in each reading
+	lineCost = 128          // bytes that a line counts for besides its own
 )
 
 // A reading is one look at a command, with what is left of its bounds.
@@ -65,7 +66,7 @@ func (r *Rule) CheckCommand(line string, git bool) (why string) {
 // line judges a text as a shell reads it: with nothing known of variables; with what
 // the line itself sets, and braces; and as shells do that have other signs.
 func (r *reading) line(line string, git bool, depth int) string {
-	if r.bytes -= len(line); depth > maxShell || r.bytes < 0 {
+	if r.bytes -= len(line) + lineCost; depth > maxShell || r.bytes < 0 {
 		return WhyLong
 	}
 	if why := r.commands(line, git, depth, false); why != "" {
@@ -89,13 +90,14 @@ func (r *reading) line(line string, git bool, depth int) string {
 		}
 	}
 	if listed := listOfWords.Replace(line); depth > 0 && listed != line {
-		return r.line(strings.NewReplacer("'", " ", `"`, " ").Replace(listed), git, depth)
+		return r.line(noQuotes.Replace(listed), git, depth)
 	}
 	return ""
 }
 
 var (
 	windowsPath = regexp.MustCompile(`\\([0-9A-Za-z_])`)
+	noQuotes    = strings.NewReplacer("'", " ", `"`, " ")
 	// escapedLines are those that printf makes.
 	escapedLines = strings.NewReplacer(`\n`, "\n", `\t`, "\t")
 	// listOfWords are words as languages write them: ["git", "push"].

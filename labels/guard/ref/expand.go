@@ -228,7 +228,9 @@ func (r *reader) braces(w string) []string {
 		var made []string
 		for choice := range strings.SplitSeq(list[n][at[2]:at[3]], marked[2:]) {
 			made = append(made, before+choice+after)
-			r.grow(len(w))
+			if r.grow(len(w)); r.deep {
+				return nil
+			}
 		}
 		if list = append(list[:n], append(made, list[n+1:]...)...); len(list) > maxBraces || r.deep {
 			r.deep = true

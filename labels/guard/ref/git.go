@@ -92,7 +92,7 @@ func init() {
 // plainSubcommand are those that write no branch by name, neither here nor elsewhere.
 var plainSubcommand = wordSet("add am annotate apply archive bisect blame bundle cat-file check-attr check-ignore check-ref-format cherry cherry-pick " +
 	"clean commit commit-tree count-objects describe diff diff-files diff-index diff-tree difftool fast-export for-each-ref format-patch fsck gc " +
-	"grep hash-object help init log ls-files ls-remote ls-tree maintenance merge merge-base merge-tree mergetool mv name-rev notes range-diff " +
+	"grep hash-object help init interpret-trailers log ls-files ls-remote ls-tree maintenance merge merge-base merge-tree mergetool mv name-rev notes range-diff " +
 	"read-tree request-pull rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status " +
 	"submodule update-index upload-archive upload-pack var verify-commit verify-tag version whatchanged write-tree")
 

@@ -65,7 +65,7 @@ func (r *reading) texts(w string, depth int) string {
 // for: letters, and long names in full.
 var proseOptions = func() map[string]string {
 	const says, looks = "m message author", "SG format pretty grep author committer"
-	m := map[string]string{"grep": "e", "push": "o push-option"}
+	m := map[string]string{"grep": "e", "push": "o push-option", "interpret-trailers": "- trailer"}
 	for w := range strings.FieldsSeq("commit tag merge notes stash commit-tree update-ref symbolic-ref") {
 		m[w] = says
 	}
