@@ -95,6 +95,8 @@ type walker struct {
 	flag  args.Value
 	told  []told
 	out   []Violation
+
+	tries, failed bool // whether it only wants to know that something is refused
 }
 
 func (w *walker) add(v Violation) {
@@ -115,6 +117,9 @@ var guardRules = map[string]string{"path": "guards.paths", "ref": "guards.refs",
 // tell adds what is refused of a value. To find the place of one costs as much as it has
 // neighbours, so it is looked for only where it is told.
 func (w *walker) tell(guard, rule string, v args.Value, why string) {
+	if w.failed = true; w.tries {
+		return
+	}
 	for i := range w.told {
 		if x := &w.told[i]; x.value == v && x.guard == guard && x.rule == rule && x.why == why {
 			return

@@ -272,6 +272,14 @@ func TestSiblingRecipients(t *testing.T) {
 			t.Errorf("%s of %s: %v", c.rule, c.args, got)
 		}
 	}
+	many := strings.Repeat(`{"cc":"eve@evil.example"},`, 40)
+	if constrain(t, to+"\n/cc: {recipients: [eve@evil.example], optional: true}").Check(call(t, "mail", `{"to":"a@corp.example","l":[`+many+`{"bcc":"mal@evil.example"}]}`)) == nil {
+		t.Error("what another word takes hides what none takes")
+	}
+	many = strings.Repeat(`{"cc":"eve@evil.example"},`, 50_000)
+	if got := constrain(t, to+"\nsubject: {recipients: [x], optional: true}\n/l/1/cc: {recipients: [eve@evil.example]}").Check(call(t, "mail", `{"to":"a@corp.example","l":[`+many+`0]}`)); got != nil {
+		t.Error(got)
+	}
 	got := constrain(t, to).Check(call(t, "mail", `{"to":"a@corp.example","cc":"eve@evil.example"}`))
 	want := guard.Violation{Guard: "recipient", Path: "/cc", Why: "A recipient is none of those that are allowed.", Rule: "args.to"}
 	if len(got) != 1 || got[0] != want {
