@@ -72,7 +72,7 @@ func (r *reading) line(line string, git bool, depth int) string {
 	if why := r.commands(line, git, depth, false); why != "" {
 		return why
 	}
-	if strings.ContainsAny(line, "$`{") {
+	if strings.ContainsAny(line, "$`{") || strings.Contains(line, "alias") {
 		if why := r.commands(line, git, depth, true); why != "" {
 			return why
 		}

@@ -91,6 +91,10 @@ func (r *reader) endWord() {
 		if r.vars != nil && strings.ContainsAny(list[0], marked) {
 			list = r.braces(list[0])
 		}
+		if value, ok := r.vars[aliased+string(r.word)]; ok && len(r.words) == 0 {
+			list = strings.Fields(value)
+			r.grow(len(value))
+		}
 		switch {
 		case r.here:
 			r.list = append(r.list, list)
@@ -114,7 +118,9 @@ func (r *reader) set(w string) {
 	if bare, more := strings.CutSuffix(name, "+"); more {
 		name, value = bare, r.vars[bare]+value
 	}
-	r.vars[name] = value
+	if r.vars[name] = value; len(r.words) > 0 && r.words[0] == "alias" {
+		r.vars[aliased+name] = value
+	}
 	r.grow(len(value))
 }
 
@@ -122,6 +128,9 @@ func (r *reader) grow(n int) {
 	*r.grown += n
 	r.deep = r.deep || *r.grown > maxPut
 }
+
+// aliased begins the names of aliases among vars; no variable begins so.
+const aliased = "alias "
 
 // assignment takes NAME=value and NAME+=value apart.
 func assignment(w string) (name, value string, ok bool) {
