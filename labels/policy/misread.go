@@ -73,7 +73,6 @@ const noValue = "it has no value; leave the key out"
 
 var (
 	wordType     = reflect.TypeFor[guard.Word]()
-	textType     = reflect.TypeFor[word]()
 	wordsType    = reflect.TypeFor[guard.Words]()
 	literalType  = reflect.TypeFor[guard.Literal]()
 	literalsType = reflect.TypeFor[guard.Literals]()

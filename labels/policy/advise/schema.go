@@ -151,7 +151,6 @@ type schema struct {
 	top      map[string]bool // names of the object
 	deep     map[string]bool // and of everything below
 	required map[string]bool // names that some part of the schema requires
-	joins    bool            // it puts other schemas together
 	open     bool            // it takes others too, or it cannot be told
 }
 
