@@ -31,6 +31,9 @@ func backup(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.folder(cfg.Data); err != nil {
+		return nil, err
+	}
 	_, end := c.progress("copying", -1)
 	err = node.Backup(c, cfg, c.str("to"))
 	end()

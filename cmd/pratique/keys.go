@@ -135,6 +135,9 @@ func (c *call) onFolder(act func(n *node.Node) (any, error)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.folder(cfg.Data); err != nil {
+		return nil, err
+	}
 	n, err := node.Open(c, cfg, node.Options{Offline: true, Now: c.now, Version: buildVersion().Version})
 	if err != nil {
 		return nil, err

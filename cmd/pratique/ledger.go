@@ -131,6 +131,9 @@ func verifyLedger(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.folder(cfg.Data); err != nil {
+		return nil, err
+	}
 	cfg.Ledger.Copies = append(cfg.Ledger.Copies, c.strs("checkpoint")...)
 	for _, f := range c.strs("checkpoint") {
 		if !exists(f) {

@@ -16,6 +16,7 @@ import (
 	"github.com/pratique-dev/pratique/registry/decisions"
 	"github.com/pratique-dev/pratique/registry/decisions/replay"
 	"github.com/pratique-dev/pratique/registry/node"
+	"github.com/pratique-dev/pratique/registry/store"
 )
 
 var (
@@ -187,10 +188,11 @@ func itemOf(b *baseline.Baseline, kind string, d credentials.Digest) []byte {
 	return nil
 }
 
-// folder refuses a data folder that is not there, rather than showing it empty.
+// folder refuses a data folder that is not there, rather than making it or showing it
+// empty.
 func (c *call) folder(data string) error {
 	if !exists(data) {
-		return fmt.Errorf("%w: %s", registry.ErrNotFound, filepath.Clean(data))
+		return fmt.Errorf("%w: %s", store.ErrNotFound, filepath.Clean(data))
 	}
 	return nil
 }
