@@ -32,7 +32,7 @@ func effectsNoun() noun {
 		},
 		{
 			name: "check", usage: "check the effects file and the catalogues against what was accepted",
-			about: "Reads what the configuration names, as a start does, and says of each line whether it speaks of an accepted tool: used; other version; no such tool; no such upstream; behind the file, where another goes before it. `more` are effects that the tool looks like and that the line does not name.",
+			about: "Reads what the configuration names, as a start does, and says of each line whether it speaks of an accepted tool: used; other version; no such tool; no such upstream; behind the file, where another goes before it. `more` are effects that the tool looks like and that the line does not name. Exit code 5 where a line of the file is used for no tool; a catalogue may speak of tools that are not here.",
 			flags: surfaceFlags(), out: effectsChecked{}, run: checkEffects,
 		},
 		{

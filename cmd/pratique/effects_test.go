@@ -80,7 +80,11 @@ func TestEffectsCommands(t *testing.T) {
 			t.Errorf("listed: %+v", x)
 		}
 	}
-	checked := good(t, effectsChecked{}, "effects", "check", "--config", conf, "--data", data)
+	code, stdout, stderr := runHere(t, withJSON([]string{"effects", "check", "--config", conf, "--data", data})...)
+	if code != int(exitConflict) || !strings.Contains(stderr, "speak of no accepted tool") { // gone_note, and nobody
+		t.Errorf("check: %d %s", code, stderr)
+	}
+	checked := decodeAnswer[effectsChecked](t, stdout)
 	states := map[string]string{}
 	for _, l := range checked.Lines {
 		states[l.Upstream+"/"+l.Package+"/"+l.Tool] = l.State
@@ -90,6 +94,8 @@ func TestEffectsCommands(t *testing.T) {
 			t.Errorf("checked: %s is %q, want %q", k, states[k], w)
 		}
 	}
+	write(t, filepath.Join(dir, "effects.yaml"), "effects:\n  - upstream: mcpserver\n    package: npm:notes\n    tools:\n      put_note: write+egress\n")
+	good(t, effectsChecked{}, "effects", "check", "--config", conf, "--data", data) // what a catalogue says of others is no finding
 	if len(checked.Catalogues) != 1 || checked.Catalogues[0].Key != signed.Key {
 		t.Errorf("checked: %+v", checked.Catalogues)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -51,10 +52,11 @@ func checkEffects(c *call) (any, error) {
 		if s.file == nil && len(s.catalogues) == 0 {
 			return nil, &coded{exitPrecondition, errNoEffects}
 		}
-		out := effectsChecked{Lines: []effectsLine{}}
+		out, astray := effectsChecked{Lines: []effectsLine{}}, false
 		if s.file != nil {
 			for _, l := range s.file.Lines() {
 				out.Lines = append(out.Lines, spokenOf(l, string(effects.ByFile), effects.ByFile, tools, names))
+				astray = astray || out.Lines[len(out.Lines)-1].State != "used"
 			}
 		}
 		for _, x := range s.catalogues {
@@ -64,9 +66,16 @@ func checkEffects(c *call) (any, error) {
 				out.Lines = append(out.Lines, spokenOf(l, x.path, effects.ByCatalogue, s.ofPackage(l, tools), names))
 			}
 		}
+		if astray {
+			return out, &coded{exitConflict, errAstray}
+		}
 		return out, nil
 	})
 }
+
+// errAstray follows a report of lines of the operator's own file. A catalogue speaks of
+// tools that need not be here.
+var errAstray = errors.New("there are lines in the effects file that speak of no accepted tool, or of another version")
 
 // ofPackage are the tools that an entry of a catalogue could be about: of its origin,
 // or of the upstreams that the file says run its package.

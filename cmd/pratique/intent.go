@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/labels/policy/advise"
 	"github.com/pratique-dev/pratique/quarantine/intent"
 	"github.com/pratique-dev/pratique/registry/baseline"
 	"github.com/pratique-dev/pratique/registry/runs"
@@ -32,7 +33,7 @@ func intentNoun() noun {
 		},
 		{
 			name: "check", usage: "read an intent and resolve what it names, without sealing anything",
-			about: "With --agent it is held against what is sealed for that agent: the answer says whether it is narrower, and if not, why.",
+			about: "What in the rules is likely not meant is said as `policy check` says it, and is exit code 5 without --agent. With --agent it is held against what is sealed for that agent: the answer says whether it is narrower, and if not, why.",
 			args:  "FILE", flags: intentFlags(append(lookFlags(), agentFlag("hold it against the intent of this agent"))...),
 			out: checkedIntent{}, run: checkIntent,
 		},
@@ -84,7 +85,9 @@ func (v intentView) show(w io.Writer) {
 	for _, i := range v.Items {
 		fmt.Fprintf(w, "  %s %s (%s, %s)\n", i.Kind, baseline.Visible(i.Name), i.ID, i.Digest)
 	}
-	fmt.Fprintf(w, "  rules %s\n", plain(string(v.Rules)))
+	for line := range strings.Lines(rulesText(v.Rules)) {
+		fmt.Fprint(w, "  "+plainLines(line))
+	}
 }
 
 // intentOutput is an intent that was sealed or narrowed.
@@ -126,6 +129,9 @@ type intentsOutput struct {
 }
 
 func (o intentsOutput) show(w io.Writer) {
+	if len(o.Intents) == 0 {
+		fmt.Fprintln(w, "no intent is sealed")
+	}
 	for _, r := range o.Intents {
 		kind := "agent"
 		if r.Launch {
@@ -239,11 +245,15 @@ func (w *ward) bearer(s *runs.Store, word string) (*bearer, error) {
 // checkedIntent is what an intent would come to.
 type checkedIntent struct {
 	intentView
-	Narrower string `json:"narrower,omitzero" doc:"with --agent: yes, or why it is not"`
+	Narrower string          `json:"narrower,omitzero" doc:"with --agent: yes, or why it is not"`
+	Findings []policyFinding `json:"findings" doc:"what in its rules is likely not meant, as policy check finds it"`
 }
 
 func (o checkedIntent) show(w io.Writer) {
 	o.intentView.show(w)
+	for _, f := range o.Findings {
+		f.show(w)
+	}
 	if o.Narrower != "" {
 		pairs(w, "narrower than what is sealed", plain(o.Narrower))
 	}
@@ -276,15 +286,36 @@ func checkIntent(c *call) (any, error) {
 			return nil, err
 		}
 		out := checkedIntent{intentView: viewOf(i)}
+		if out.Findings, err = w.unmeant(i, at); err != nil {
+			return nil, err
+		}
 		if b.bound == nil {
 			out.Digest = credentials.Digest{} // which names the agent too
-			return out, nil
+			return out, found(out.Findings)
 		}
 		if err := intent.Narrower(b.bound.Intent, i); err != nil {
 			out.Narrower = err.Error()
 			return out, &coded{exitRefused, errNotNarrower}
 		}
-		out.Narrower = "yes"
+		out.Narrower = "yes" // what is taken away by it is meant
 		return out, nil
 	})
+}
+
+// unmeant is what in the rules of an intent is likely not meant, held against the items
+// that it names.
+func (w *ward) unmeant(i *intent.Intent, at string) ([]policyFinding, error) {
+	known, err := w.known(at)
+	if err != nil {
+		return nil, err
+	}
+	var items []advise.Item
+	for _, it := range i.Items() {
+		for k := range known {
+			if e := &known[k]; string(e.Kind) == string(it.Kind) && e.Name == it.Name {
+				items = append(items, itemNamed(string(e.Kind), jsontext.Value(e.Canonical)))
+			}
+		}
+	}
+	return findings(i.Rules(), items), nil
 }

@@ -17,7 +17,7 @@ import (
 func showVerb() verb {
 	return verb{
 		name: "show", usage: "list events of the registry's log, or entries of the decision log",
-		about: "With --registry: the events that the registry publishes. With --data: what was decided and what came of it, from the spools in that folder, in the order of time; gateways may be at work meanwhile. Arguments and results are not in it, only digests under keys that can be erased.",
+		about: "With --registry: the events that the registry publishes. With --data: what was decided and what came of it, from the spools in that folder, in the order of time; gateways may be at work meanwhile. RUN is what `policy suggest --run` takes, also of a run or launch that has ended; CALL, or INDEX with SPOOL, is what `policy explain` and `replay` take. Arguments and results are not in it, only digests under keys that can be erased.",
 		flags: []*option{
 			{name: "registry", arg: "URL", usage: "external URL of the registry"}, timeoutFlag(),
 			{name: "from", arg: "INDEX", usage: "with --registry: index of the first", kind: number, def: "0"},
@@ -67,7 +67,7 @@ func (o eventsOutput) show(w io.Writer) {
 	fmt.Fprintf(w, "%d entries in all\n", o.Size)
 }
 
-var recordColumns = []string{"AT", "ENTRY", "CALL", "UPSTREAM", "METHOD", "NAME", "DECISION", "OUTCOME", "DETAIL"}
+var recordColumns = []string{"AT", "ENTRY", "RUN", "CALL", "UPSTREAM", "METHOD", "NAME", "DECISION", "OUTCOME", "SPOOL", "INDEX", "DETAIL"}
 
 func recordRow(r decisions.Record) []string {
 	e := r.Entry
@@ -75,7 +75,7 @@ func recordRow(r decisions.Record) []string {
 	if e.Enforced != nil && !*e.Enforced {
 		decision += " (not enforced)"
 	}
-	return []string{moment(time.UnixMilli(e.At)), string(e.Type), e.Call, e.Upstream, e.Method, e.Name, decision, e.Outcome, e.Detail}
+	return []string{moment(time.UnixMilli(e.At)), string(e.Type), e.Run, e.Call, e.Upstream, e.Method, e.Name, decision, e.Outcome, r.Spool, strconv.FormatUint(r.Index, 10), e.Detail}
 }
 
 func showLedger(c *call) (any, error) {

@@ -18,7 +18,7 @@ func policyNoun() noun {
 	return noun{name: "policy", usage: "operator: check, test, explain and suggest rules", verbs: []verb{
 		{
 			name: "check", usage: "read a rule file as a start does, and say what in it is likely not meant",
-			about: "Types, conditions and guards are checked as at a start. Then: rules that another always beats, asks that never ask, rules that change nothing, asks and nevers that fire where an optional argument is absent; and, held against the tools that are known, names and arguments that no tool has. Known are the accepted tools of the data folder, if there is one, or those of --tools.",
+			about: "Types, conditions and guards are checked as at a start. Then: rules that another always beats, asks that never ask, rules that change nothing, asks and nevers that fire where an argument that may be absent is; and, held against the tools that are known, names and arguments that no tool has, under guards too. A rule that is called unreachable decides no call at all. Known are the accepted tools of the data folder, if there is one, or those of --tools.",
 			args:  "FILE",
 			flags: surfaceFlags(&option{name: "tools", arg: "FILE", usage: "answer to tools/list, in the place of the data folder"}),
 			out:   checkedPolicy{}, run: checkPolicy,
@@ -39,15 +39,19 @@ type checkedPolicy struct {
 
 // policyFinding is one thing that is likely not meant.
 type policyFinding struct {
-	Rule string `json:"rule"`
+	Rule string `json:"rule" doc:"or the key of guards: guards.refs.keys"`
 	Kind string `json:"kind" doc:"unknown_item, unknown_argument, unreachable, shadowed_ask, lone_ask, redundant, absent_argument"`
 	Item string `json:"item,omitzero" doc:"that it is about; empty: all that the rule names"`
 	Text string `json:"text"`
 }
 
+func (f policyFinding) show(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s: %s\n", f.Rule, f.Kind, baseline.Visible(f.Text))
+}
+
 func (o checkedPolicy) show(w io.Writer) {
 	for _, f := range o.Findings {
-		fmt.Fprintf(w, "%s: %s: %s\n", f.Rule, f.Kind, baseline.Visible(f.Text))
+		f.show(w)
 	}
 	against := "no tools are known, so the names were held against none"
 	if o.Known > 0 {
@@ -67,14 +71,25 @@ func checkPolicy(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := checkedPolicy{Rules: rules.Len(), Digest: rules.Digest().String(), Known: len(items), Findings: []policyFinding{}}
+	out := checkedPolicy{Rules: rules.Len(), Digest: rules.Digest().String(), Known: len(items), Findings: findings(rules, items)}
+	return out, found(out.Findings)
+}
+
+// findings are what is likely not meant.
+func findings(rules *policy.Rules, items []advise.Item) []policyFinding {
+	list := []policyFinding{}
 	for _, f := range advise.Check(rules, items) {
-		out.Findings = append(out.Findings, policyFinding{f.Rule, string(f.Kind), f.Item, f.Text})
+		list = append(list, policyFinding{f.Rule, string(f.Kind), f.Item, f.Text})
 	}
-	if len(out.Findings) > 0 {
-		return out, &coded{exitConflict, errUnmeant}
+	return list
+}
+
+// found is the error that goes with findings; nil: there are none.
+func found(list []policyFinding) error {
+	if len(list) == 0 {
+		return nil
 	}
-	return out, nil
+	return &coded{exitConflict, errUnmeant}
 }
 
 // rules reads a rule file once; "-" is standard input.

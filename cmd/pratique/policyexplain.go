@@ -19,7 +19,7 @@ import (
 func policyExplainVerb() verb {
 	return verb{
 		name: "explain", usage: "say how a call is decided: each layer, each rule about it, each guard",
-		about: "CALL is the reference of a refusal or entry (call_...), or its index in a spool; with --cases it is the name of a case. A recorded call is judged again on what was recorded, under the policy of then, or under --policy instead. No argument is shown, only where in the arguments something was refused.",
+		about: "CALL is the reference of a refusal or entry (call_...), or its index in a spool: CALL, or INDEX and SPOOL, of `ledger show --data`; with --cases it is the name of a case. A recorded call is judged again on what was recorded, under the policy of then, or under --policy instead. No argument is shown, only where in the arguments something was refused.",
 		args:  "CALL",
 		flags: []*option{
 			{name: "data", arg: "DIR", usage: "data folder; default: pratique in the user's data folder"}, configFlag(),

@@ -20,7 +20,7 @@ func runsNoun() noun {
 	return noun{name: "runs", usage: "operator: what agents' runs hold, and what of it was withdrawn", verbs: []verb{
 		{
 			name: "list", usage: "list the runs that go on",
-			about: "Of launches, only those are listed that are sealed by an intent, or that hold something withdrawn, or did. A run whose context is worst may call nothing without a person: what it holds was withdrawn.",
+			about: "Of launches, only those are listed that are sealed by an intent, or that hold something withdrawn, or did; `ledger show --data` names those that have ended. A run whose context is worst may call nothing without a person: what it holds was withdrawn.",
 			flags: runsFlags(), out: runsOutput{}, run: listRuns,
 		},
 		{
