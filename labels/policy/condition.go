@@ -22,7 +22,7 @@ const (
 	maxRegex      = 300       // instructions of a compiled pattern
 	maxLoops      = 2         // inside of each other
 	maxCost       = 100_000   // of one evaluation, in units of CEL: about 1 for an operation and 1 for 10 bytes of text
-	maxToolCost   = 4_000_000 // of all conditions that one call may need, by their estimates
+	maxToolCost   = 4_000_000 // of all conditions that one call may need, by their estimates; maxMatch is what their patterns may
 	assumedBytes  = 8 << 10
 )
 

@@ -90,7 +90,9 @@ func Explain(p Policy, f Facts) Explanation {
 }
 
 func (r *Rules) explain(j *judging, name string, shadow bool) LayerSays {
+	defer j.scope.record(j.scope.record(shadow))
 	says := LayerSays{Layer: name, Shadow: shadow, Decision: r.decide(j)}
+	j.scope.record(true) // what follows takes nothing from the layers to come
 	seen := map[string]bool{}
 	for _, s := range r.slots(&j.f) {
 		if s == nil {

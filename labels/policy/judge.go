@@ -267,7 +267,9 @@ func (x *finding) decision() Decision {
 
 // shadowed is what the layer would say if its shadow rules counted; nil: the same.
 func (r *Rules) shadowed(j *judging, bound *finding, d *Decision) []Shadowed {
+	was := j.scope.record(true)
 	x := r.find(j, (*slot).watching)
+	j.scope.record(was)
 	if x.best == nil || bound.best != nil && bound.best.verb <= x.best.verb {
 		return nil
 	}

@@ -192,6 +192,7 @@ func stricter(d, n Decision) Decision {
 // watch is what the files say that only record.
 func (p *layered) watch(j *judging) []Shadowed {
 	var list []Shadowed
+	defer j.scope.record(j.scope.record(true))
 	for _, l := range p.watched {
 		n := l.rules.decide(j)
 		if n.verb > Deny {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
@@ -12,6 +13,7 @@ import (
 // values of different types that they are not equal; but a server may take "true", 1 or
 // ["force"] for what a rule compares with, so that it cannot be told, and is an error
 // (RULES.md 30). Only against a null that stands in the file everything can be compared.
+// It puts a matching in the place of matches, too.
 func strict(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	call, ok := i.(interpreter.InterpretableCall)
 	if !ok {
@@ -19,6 +21,8 @@ func strict(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) 
 	}
 	switch call.Function() {
 	case operators.Equals, operators.NotEquals, operators.In:
+	case overloads.Matches:
+		return matchingOf(call)
 	default:
 		return i, nil
 	}

@@ -25,8 +25,11 @@ const (
 type scope struct {
 	f      *Facts
 	root   object
-	large  bool                        // something is larger than the estimates assume
-	steps  int                         // that are left
+	large  bool // something is larger than the estimates assume
+	steps  int  // that are left
+	match  purse
+	aside  purse                       // the other one; see record
+	only   bool                        // match is that of rules that only record
 	judges map[string]map[string]judge // of the condition that is evaluated
 	names  map[args.Value]map[string]args.Value
 	parts  map[args.Value][]args.Value
@@ -60,6 +63,9 @@ var (
 	errUnknown = types.NewErrWithNodeID(shared, "it is not known")
 	errNumber  = types.NewErrWithNodeID(shared, "a number that is not exact")
 )
+
+// scopeName is the name of the scope itself, which no condition can write.
+const scopeName = "@scope"
 
 // Parent implements cel.Activation.
 func (s *scope) Parent() cel.Activation { return nil }
@@ -103,6 +109,8 @@ func (s *scope) ResolveName(name string) (any, bool) {
 			return errUnknown, true
 		}
 		return f.Counts.New, true
+	case scopeName:
+		return s, true
 	}
 	return nil, false
 }
