@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
@@ -20,13 +22,32 @@ var ErrText = errors.New("not the plain YAML that is taken here")
 // Flow is how deep [ and { may be nested in files of ours, if they do not say more.
 const Flow = 4
 
-// Clean drops a byte order mark and reads CRLF as LF. It refuses what is not UTF-8.
+// Clean drops a byte order mark and reads CRLF as LF. It refuses what is not UTF-8, and
+// characters that end a line, move or hide what follows in one program and not in
+// another: what a person sees and what is read would be two texts.
 func Clean(text []byte) ([]byte, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(text) {
 		return nil, fmt.Errorf("%w: not UTF-8", ErrText)
 	}
-	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), nil
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	if i := bytes.IndexFunc(text, astray); i >= 0 {
+		return nil, fmt.Errorf("%w: line %d: a character that ends, moves or hides a line for some programs only: a carriage return alone, a form feed, U+0085, U+2028, a mark of direction", ErrText, 1+bytes.Count(text[:i], []byte{'\n'}))
+	}
+	return text, nil
+}
+
+// astray tells whether a character means one thing to readers of YAML and another to
+// editors: control characters, line ends of Unicode, marks that turn the direction of
+// writing, and a byte order mark inside.
+func astray(r rune) bool {
+	switch {
+	case r == '\n', r == '\t':
+		return false
+	case unicode.IsControl(r), r == '\u2028', r == '\u2029', r == '\ufeff':
+		return true
+	}
+	return unicode.Is(unicode.Bidi_Control, r)
 }
 
 // Plain refuses what makes a YAML text mean more than it seems to: anchors, aliases,
@@ -72,10 +93,19 @@ func PlainTo(text []byte, deepest int) error {
 }
 
 // Decode reads a plain text into v, strictly: unknown and repeated keys and values
-// of other types are errors, which name the line and what is wrong.
+// of other types are errors, which name the line, the key of ours and what is wrong.
 func Decode(text []byte, v any) error {
 	if err := Plain(text); err != nil {
 		return err
+	}
+	body, err := Body(text)
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		if err := misread(body, reflect.TypeOf(v), ""); err != nil {
+			return err
+		}
 	}
 	if err := yaml.UnmarshalWithOptions(text, v, yaml.Strict()); err != nil {
 		return Placed(err, "")
