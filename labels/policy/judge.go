@@ -173,9 +173,10 @@ func (r *rule) stands(j *judging) bool {
 		(r.set == nil || len(j.refuses(r.set)) == 0)
 }
 
-// steady tells whether the rule does not fire the more, the worse something is.
+// steady tells whether the rule does not fire the more, the worse something is, and fires
+// for what it names only.
 func (r *rule) steady() bool {
-	return r.per == nil && r.fresh == nil && (r.when == nil || r.when.use.trend == still)
+	return !r.takes && r.per == nil && r.fresh == nil && (r.when == nil || r.when.use.trend == still)
 }
 
 // A finding is what the rules of a layer come to.

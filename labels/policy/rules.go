@@ -7,6 +7,7 @@ import (
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/internal/canon"
+	"github.com/pratique-dev/pratique/internal/yamltext"
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/guard"
 )
@@ -16,9 +17,11 @@ import (
 type Rules struct {
 	rules    []rule // sorted by name
 	index    map[string]*slot
-	shadow   bool // the file only records
-	watching bool // some rule does
-	needy    bool // some rule wants to know of earlier calls
+	alike    map[string]*slot // asks and nevers, by what a resource comes to in every spelling
+	every    *slot            // all of alike
+	shadow   bool             // the file only records
+	watching bool             // some rule does
+	needy    bool             // some rule wants to know of earlier calls
 	config   *guard.Config
 	set      *guard.Set // of the file
 	text     []byte
@@ -51,6 +54,7 @@ type rule struct {
 	fresh   []string // sorted; nil: whether values are new or not
 	least   labels.Assurance
 	shadow  bool
+	takes   bool // it fires for another spelling, so that it opens nothing by itself
 }
 
 // A slot is the rules about one name, by verb, sorted by name.
@@ -64,12 +68,15 @@ type slot struct {
 func (s *slot) binding(v Verb) []*rule  { return s.bind[v] }
 func (s *slot) watching(v Verb) []*rule { return s.watch[v] }
 
-// slots are those of the item, of what is read through it, and of any; nil where there
-// is none.
-func (r *Rules) slots(f *Facts) [3]*slot {
-	list := [3]*slot{r.index[f.Tool], nil, r.index[Any]}
+// slots are those of the item, of what is read through it, of any, and what asks and
+// nevers say of a resource in another spelling; nil where there is none.
+func (r *Rules) slots(f *Facts) [4]*slot {
+	list := [4]*slot{r.index[f.Tool], nil, r.index[Any]}
 	if f.Target != "" {
 		list[1] = r.index[f.Target]
+	}
+	if r.every != nil && resourceBits&methodBit(f.Method) != 0 {
+		list[3] = r.spelled(f)
 	}
 	return list
 }
@@ -109,13 +116,18 @@ func newRules(list []rule, shadow bool, config *guard.Config) (*Rules, error) {
 		r.add(&list[i])
 	}
 	any := r.index[Any]
-	for _, s := range r.index {
-		if cost := s.cost + anyCost(any, s); cost > maxToolCost {
-			return nil, fmt.Errorf("%w: the conditions of one tool cost too much together", ErrRules)
+	for _, index := range []map[string]*slot{r.index, r.alike} {
+		for _, s := range index {
+			if cost := s.cost + anyCost(any, s); cost > maxToolCost {
+				return nil, fmt.Errorf("%w: the conditions of one tool cost too much together", ErrRules)
+			}
 		}
 	}
 	if r.text, err = canon.Marshal(r.form()); err != nil {
 		return nil, fmt.Errorf("%w: a name has no canonical form", ErrRules)
+	}
+	if err := r.readable(); err != nil {
+		return nil, err
 	}
 	r.digest = canon.Digest(DigestContext+"/rules", r.text)
 	return r, nil
@@ -128,6 +140,30 @@ func anyCost(any, s *slot) uint64 {
 	return any.cost
 }
 
+// readable refuses a text with characters that a rule file must not have: written by
+// escapes, they would stand in the canonical spelling as they are.
+func (r *Rules) readable() error {
+	if _, err := yamltext.Clean(r.text); err == nil {
+		return nil
+	}
+	for i := range r.rules {
+		f := r.rules[i].form()
+		if text, err := canon.Marshal(&f); err == nil {
+			_, err = yamltext.Clean(text)
+			if err != nil {
+				return fmt.Errorf("%w: rule %s: a text has a character that ends, moves or hides a line for some programs only", ErrRules, f.Name)
+			}
+		}
+	}
+	return fmt.Errorf("%w: guards: a text has a character that ends, moves or hides a line for some programs only", ErrRules)
+}
+
+// RuleName tells whether a text has the form of a rule's name.
+func RuleName(s string) bool { return ruleName.MatchString(s) }
+
+// Watches tells whether the file or one of its rules only records.
+func (r *Rules) Watches() bool { return r.shadow || r.watching }
+
 func (r *Rules) add(rl *rule) {
 	r.watching = r.watching || rl.shadow
 	for _, n := range rl.names {
@@ -136,20 +172,28 @@ func (r *Rules) add(rl *rule) {
 			s = &slot{}
 			r.index[n] = s
 		}
-		s.watch[rl.verb] = append(s.watch[rl.verb], rl)
-		if !rl.shadow {
-			s.bind[rl.verb] = append(s.bind[rl.verb], rl)
-		}
-		s.needs.Counts = s.needs.Counts || rl.per != nil || rl.when != nil && rl.when.use.counts()
-		s.needs.New = append(s.needs.New, rl.fresh...)
-		if rl.when != nil {
-			s.needs.New = append(s.needs.New, rl.when.use.fresh...)
-			s.cost += min(rl.when.cost, maxCost)
-		}
-		slices.Sort(s.needs.New)
-		s.needs.New = slices.Compact(s.needs.New)
+		s.add(rl)
 		r.needy = r.needy || s.needs.Counts || len(s.needs.New) > 0
 	}
+	if rl.verb != Allow && (rl.methods == nil || rl.mask&resourceBits != 0) {
+		r.addAlike(rl)
+	}
+}
+
+// add adds a rule to those that speak of one name.
+func (s *slot) add(rl *rule) {
+	s.watch[rl.verb] = append(s.watch[rl.verb], rl)
+	if !rl.shadow {
+		s.bind[rl.verb] = append(s.bind[rl.verb], rl)
+	}
+	s.needs.Counts = s.needs.Counts || rl.per != nil || rl.when != nil && rl.when.use.counts()
+	s.needs.New = append(s.needs.New, rl.fresh...)
+	if rl.when != nil {
+		s.needs.New = append(s.needs.New, rl.when.use.fresh...)
+		s.cost += min(rl.when.cost, maxCost)
+	}
+	slices.Sort(s.needs.New)
+	s.needs.New = slices.Compact(s.needs.New)
 }
 
 // needs adds what the rules about an item want to know.

@@ -26,8 +26,12 @@ type SealedItem struct {
 	Digest credentials.Digest // of the version; zero: never met
 }
 
-// intentRule is the rule of an intent that has none of its own.
-const intentRule = "intent"
+// Names of what an intent says without rules of its own. No rule of a file has a name
+// with a colon.
+const (
+	intentRule = "intent" // of a refusal, with its own reasons
+	namedRule  = intentPrefix + "named"
+)
 
 // kindsOf are the kinds of item that a method is used on.
 func kindsOf(method string) []string {
@@ -78,7 +82,7 @@ func (s *sealed) outside(f *Facts) Reason {
 // are their use.
 func (s *sealed) say(f *Facts) Decision {
 	if f.Method == "tools/call" || f.Method == "prompts/get" {
-		return Decision{verb: Allow, reason: RuleAllow, rule: intentRule, way: Cut}
+		return Decision{verb: Allow, reason: RuleAllow, rule: namedRule, way: Cut}
 	}
 	return Decision{reason: NoRule, rule: intentPrefix + "default"}
 }
