@@ -155,6 +155,9 @@ func build(f form) (*Intent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrText, err)
 	}
+	if rules.Watches() {
+		return nil, fmt.Errorf("%w: a rule of an intent binds; there is no shadow", ErrText)
+	}
 	f.Rules = rules.Text()
 	text, err := canon.Marshal(&f)
 	if err != nil || len(text) > MaxText {

@@ -158,10 +158,12 @@ func (p *proof) kept(old said, next map[string]said) {
 	}
 }
 
-// gone tells whether nothing of the name can be asked for any more: it is no item, and
-// no template could reach it.
+// gone tells whether nothing of the name can be asked for any more: it is no item, in no
+// spelling, and no template could reach it.
 func (p *proof) gone(name string) bool {
-	return name != policy.Any && !slices.ContainsFunc(p.next.form.Items, func(i Item) bool { return i.Name == name || i.Kind == Template })
+	return name != policy.Any && !slices.ContainsFunc(p.next.form.Items, func(i Item) bool {
+		return i.Name == name || i.Kind == Template || i.Kind == Resource && policy.SameResource(name, i.Name)
+	})
 }
 
 // added wants a rule of next in was, unless it permits nothing.

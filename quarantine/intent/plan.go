@@ -8,11 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/credentials"
-	"github.com/pratique-dev/pratique/internal/canon"
 	"github.com/pratique-dev/pratique/internal/yamltext"
 	"github.com/pratique-dev/pratique/labels/policy"
 )
@@ -78,6 +76,11 @@ func Parse(text []byte) (*Plan, error) {
 	own, rules, err := split(text)
 	if err != nil {
 		return nil, err
+	}
+	for _, part := range [][]byte{own, rules} {
+		if err := margins(part); err != nil {
+			return nil, err
+		}
 	}
 	var f planFile
 	if err := yamltext.Decode(own, &f); err != nil {
@@ -172,105 +175,6 @@ func (p *Plan) readNames(f *planFile) error {
 		return fmt.Errorf("%w: it names more than %d items", ErrFile, MaxItems)
 	}
 	return nil
-}
-
-// ruleSet is what is known here of a rule file in its canonical spelling.
-type ruleSet struct {
-	Rules []ruleForm     `json:"rules"`
-	Rest  jsontext.Value `json:",embed"`
-}
-
-type ruleForm struct {
-	Name    string         `json:"name"`
-	Allow   []string       `json:"allow,omitzero"`
-	Ask     []string       `json:"ask,omitzero"`
-	Never   []string       `json:"never,omitzero"`
-	Methods []string       `json:"methods,omitzero"`
-	Rest    jsontext.Value `json:",embed"`
-}
-
-// names are what the rule speaks of.
-func (r *ruleForm) names() []string { return slices.Concat(r.Allow, r.Ask, r.Never) }
-
-// implied is the name of the rule that allows what no other allows or asks for.
-const implied = "named"
-
-// readRules reads the rules, and adds the one that allows what is only named.
-func (p *Plan) readRules(text []byte) (jsontext.Value, error) {
-	set := ruleSet{Rest: jsontext.Value(`{}`)}
-	if len(bytes.TrimSpace(text)) > 0 {
-		rules, err := loadRules(text)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrFile, err)
-		}
-		if err := json.Unmarshal(rules.Text(), &set); err != nil {
-			return nil, fmt.Errorf("%w: rules", ErrFile)
-		}
-	}
-	set.Rules = slices.DeleteFunc(set.Rules, func(r ruleForm) bool { return r.Name == placeholder })
-	if err := p.aboutItems(&set); err != nil {
-		return nil, err
-	}
-	methods := map[Kind][]string{Prompt: {"prompts/get"}, Resource: {"resources/read"}, Template: {"resources/read"}}
-	for _, kind := range Kinds() {
-		r := ruleForm{Name: implied, Methods: methods[kind]}
-		if kind != Tool {
-			r.Name += "." + string(kind) + "s"
-		}
-		for _, n := range p.Names {
-			if n.Kind == kind && !set.permits(n.Name) {
-				r.Allow = append(r.Allow, n.Name)
-			}
-		}
-		if len(r.Allow) == 0 {
-			continue
-		}
-		if slices.ContainsFunc(set.Rules, func(o ruleForm) bool { return o.Name == r.Name }) {
-			return nil, fmt.Errorf("%w: the name of the rule %s is taken by what is named and has no rule", ErrFile, r.Name)
-		}
-		set.Rules = append(set.Rules, r)
-	}
-	raw, err := canon.Marshal(&set)
-	if err != nil {
-		return nil, fmt.Errorf("%w: a name has no canonical form", ErrFile)
-	}
-	rules, err := policy.Load(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
-	}
-	return rules.Text(), nil
-}
-
-// aboutItems refuses rules that speak of what the plan does not name. A misspelt name
-// would leave the right one without the rule, and so allowed as one that is only named.
-func (p *Plan) aboutItems(set *ruleSet) error {
-	for _, r := range set.Rules {
-		for _, n := range r.names() {
-			if n != policy.Any && !slices.ContainsFunc(p.Names, func(x Name) bool { return x.Name == n }) {
-				return fmt.Errorf("%w: rule %s", ErrUnnamed, r.Name)
-			}
-		}
-	}
-	return nil
-}
-
-// placeholder stands for the rules of a file that has only guards.
-const placeholder = "named-none"
-
-// loadRules loads the rules of the file, which may be none beside guards.
-func loadRules(text []byte) (*policy.Rules, error) {
-	rules, err := policy.Load(text)
-	if err == nil || bytes.HasPrefix(text, []byte("rules:")) || bytes.Contains(text, []byte("\nrules:")) {
-		return rules, err
-	}
-	return policy.Load(append(slices.Clone(text), "\nrules: [{name: "+placeholder+", never: [\"*\"]}]\n"...))
-}
-
-// permits tells whether an allow or an ask speaks of the name.
-func (s *ruleSet) permits(name string) bool {
-	return slices.ContainsFunc(s.Rules, func(r ruleForm) bool {
-		return slices.Contains(r.Allow, name) || slices.Contains(r.Ask, name) || slices.Contains(r.Allow, policy.Any) || slices.Contains(r.Ask, policy.Any)
-	})
 }
 
 // Before has a span end no later than a moment: where it takes the place of an intent
