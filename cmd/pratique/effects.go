@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -166,6 +165,9 @@ func (o effectsSigned) show(w io.Writer) {
 }
 
 func signEffects(c *call) (any, error) {
+	if out := c.str("out"); out != "" && exists(out) {
+		return nil, usagef("--out %s exists", out)
+	}
 	raw, err := c.readFile(c.args[0], effects.MaxFileBytes)
 	if err != nil {
 		return nil, err
@@ -184,7 +186,7 @@ func signEffects(c *call) (any, error) {
 	}
 	tok, err := effects.Sign(raw, key, credentials.TokenID(id.String()), c.now(), c.span("life"))
 	if err != nil {
-		return nil, errors.Join(errInput, err)
+		return nil, fmt.Errorf("%w: %w", errInput, err)
 	}
 	k := key.Key()
 	opened, err := effects.Open(tok, []envelope.Key{k}, c.now())

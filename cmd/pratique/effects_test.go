@@ -169,6 +169,9 @@ func TestEffectsRefused(t *testing.T) {
 			t.Errorf("sign %v: code %d, %s", args, code, out)
 		}
 	}
+	if code, out, _ := runHere(t, "effects", "sign", "--key", filepath.Join(dir, "cat.jwk"), "--out", filepath.Join(dir, "cat.jwk"), filepath.Join(dir, "cat.yaml")); code != int(exitUsage) || out != "" {
+		t.Errorf("sign into a file that is there: code %d, %s", code, out)
+	}
 }
 
 // TestHonestPeers: real servers are clear of what does not fit in a tool.

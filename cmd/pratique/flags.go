@@ -156,7 +156,26 @@ func (c *call) expiry(flag string) (time.Time, error) {
 const maxText = 64 << 20 // bytes of a file that is read: a list of 1,000 large tools
 
 // readFile reads a file of bounded size; "-" is standard input.
+// A pipe that nobody writes to is waited for until whoever called ends that.
 func (c *call) readFile(path string, limit int64) ([]byte, error) {
+	type answer struct {
+		raw []byte
+		err error
+	}
+	read := make(chan answer, 1)
+	go func() {
+		raw, err := c.readWhole(path, limit)
+		read <- answer{raw, err}
+	}()
+	select {
+	case a := <-read:
+		return a.raw, a.err
+	case <-c.Done():
+		return nil, fmt.Errorf("%s: %w", path, context.Cause(c))
+	}
+}
+
+func (c *call) readWhole(path string, limit int64) ([]byte, error) {
 	r := c.in
 	if path != "-" {
 		f, err := os.Open(path)

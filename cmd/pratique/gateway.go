@@ -49,21 +49,22 @@ const policyEvery = 400 * time.Millisecond
 
 // An assembly is a gateway with all that it stands on.
 type assembly struct {
-	c        *call
-	n        *node.Node
-	cfg      node.Config
-	log      *slog.Logger
-	base     *baseline.Store
-	runs     *runs.Store
-	past     *decisions.Log
-	held     *holds.Store
-	seen     *observed.Store
-	up       gateway.Upstream
-	gw       *gateway.Gateway
-	count    *tallies.Store // calls, for rules about rates
-	src      *policy.Source // rules for all; nil: no rule file
-	ofOrigin *policy.Source // rules for this upstream alone; nil: none
-	at       string         // the upstream's origin
+	c          *call
+	n          *node.Node
+	cfg        node.Config
+	log        *slog.Logger
+	base       *baseline.Store
+	runs       *runs.Store
+	past       *decisions.Log
+	held       *holds.Store
+	seen       *observed.Store
+	up         gateway.Upstream
+	gw         *gateway.Gateway
+	count      *tallies.Store // calls, for rules about rates
+	src        *policy.Source // rules for all; nil: no rule file
+	ofOrigin   *policy.Source // rules for this upstream alone; nil: none
+	sitePolicy string         // where they lie
+	at         string         // the upstream's origin
 
 	counted *telemetry.Counters
 	export  *telemetry.Export

@@ -28,7 +28,7 @@ func intentNoun() noun {
 		},
 		{
 			name: "show", usage: "show the intents that are sealed, and what became of them",
-			about: "States: waiting, for a credential that was not presented yet; bound, of a run that goes on; expired; over, when the run that it was sealed for has ended; damaged. In all but waiting and bound nothing is allowed.",
+			about: "States: waiting, for a credential that was not presented yet; bound, of a run that goes on; expired; revoked, with its credential; over, when the run that it was sealed for has ended; damaged. In all but waiting and bound nothing is allowed.",
 			flags: intentFlags(agentFlag("only this agent's")), out: intentsOutput{}, run: showIntents,
 		},
 		{
@@ -118,7 +118,7 @@ type intentRow struct {
 	Agent  credentials.AgentID `json:"agent"`
 	Name   string              `json:"name,omitzero"`
 	Launch bool                `json:"launch,omitzero" doc:"of a launch on stdio, which has no credential"`
-	State  string              `json:"state" doc:"waiting, bound, expired, over, damaged"`
+	State  string              `json:"state" doc:"waiting, bound, expired, revoked, over, damaged"`
 	Run    string              `json:"run,omitzero" doc:"that it binds now"`
 	Seals  []runs.Sealing      `json:"seals" doc:"the sealing, then what narrowed it"`
 	Why    string              `json:"why,omitzero" doc:"of a damaged one"`
@@ -181,8 +181,9 @@ func showIntents(c *call) (any, error) {
 
 func (w *ward) rowOf(x runs.Standing) intentRow {
 	r := intentRow{Agent: x.Agent, Run: x.Run, State: "waiting", Seals: []runs.Sealing{}}
+	revoked := false
 	if a, err := w.view.Agent(x.Agent); err == nil {
-		r.Name = a.Name
+		r.Name, revoked = a.Name, a.Revoked
 	}
 	if x.Err != nil || x.Bound == nil {
 		r.State, r.Why = "damaged", fmt.Sprint(x.Err)
@@ -192,6 +193,8 @@ func (w *ward) rowOf(x runs.Standing) intentRow {
 	switch {
 	case x.Bound.Over:
 		r.State = "over"
+	case revoked:
+		r.State = "revoked"
 	case !w.now().Before(x.Bound.Intent.Expires()):
 		r.State = "expired"
 	case x.Run != "":

@@ -28,6 +28,7 @@ func (a *assembly) readPolicies(u node.UpstreamConf) (policy.Policy, error) {
 		}
 		*f.src = src
 	}
+	a.sitePolicy = u.Policy
 	return a.layers().Policy(), nil
 }
 
@@ -86,9 +87,15 @@ var unkept = sync.OnceValue(func() policy.Policy {
 	return policy.Of(r)
 })
 
+// A ruleFile is a file with where it lies; nil: there is none.
+type ruleFile struct {
+	path string
+	*policy.Source
+}
+
 // A reloading takes changed rule files over. It belongs to one goroutine.
 type reloading struct {
-	files []*policy.Source // nil ones are skipped
+	files []ruleFile
 	made  func() policy.Policy
 	keep  func(policy.Policy) error
 	use   func(policy.Policy)
@@ -100,10 +107,13 @@ type reloading struct {
 // keeps them from that is tried again at each look. A file that is not right changes
 // nothing.
 func (r *reloading) look() (taken bool, err error) {
-	for _, src := range r.files {
-		if src != nil {
-			changed, e := src.Renew()
-			r.due, err = r.due || changed, errors.Join(err, e)
+	for _, f := range r.files {
+		if f.Source == nil {
+			continue
+		}
+		changed, e := f.Renew()
+		if r.due = r.due || changed; e != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", f.path, e))
 		}
 	}
 	if !r.due {
@@ -124,7 +134,7 @@ func (r *reloading) look() (taken bool, err error) {
 
 // watchPolicy takes changed rule files over, and says once what keeps one from it.
 func (a *assembly) watchPolicy(ctx context.Context) {
-	r := &reloading{files: []*policy.Source{a.src, a.ofOrigin}, made: func() policy.Policy { return a.layers().Policy() }, keep: a.keepRules,
+	r := &reloading{files: []ruleFile{{a.cfg.Policy, a.src}, {a.sitePolicy, a.ofOrigin}}, made: func() policy.Policy { return a.layers().Policy() }, keep: a.keepRules,
 		use: func(p policy.Policy) { a.gw.Reload(gateway.Reload{Policy: p}) }}
 	t := time.NewTicker(policyEvery)
 	defer t.Stop()

@@ -39,7 +39,7 @@ func TestReloadTriesAgain(t *testing.T) {
 	var fails error
 	var inForce policy.Policy
 	uses, kept := 0, map[string]bool{}
-	r := &reloading{files: []*policy.Source{nil, src}, made: src.Policy, use: func(p policy.Policy) { inForce = p; uses++ },
+	r := &reloading{files: []ruleFile{{}, {file, src}}, made: src.Policy, use: func(p policy.Policy) { inForce = p; uses++ },
 		keep: func(p policy.Policy) error {
 			if fails == nil {
 				kept[p.Digest().String()] = true
@@ -83,7 +83,7 @@ func TestReloadTriesAgain(t *testing.T) {
 	}
 	write("rules: [")
 	r.look()
-	if taken, err := r.look(); taken || !errors.Is(err, policy.ErrRules) || decides("a").Verb() != policy.Allow {
+	if taken, err := r.look(); taken || !errors.Is(err, policy.ErrRules) || !strings.HasPrefix(err.Error(), file+": ") || decides("a").Verb() != policy.Allow {
 		t.Errorf("a file that is not right: %t %v, a is %v", taken, err, decides("a").Verb())
 	}
 }

@@ -75,6 +75,9 @@ func recordRow(r decisions.Record) []string {
 	if e.Enforced != nil && !*e.Enforced {
 		decision += " (not enforced)"
 	}
+	for _, x := range e.Shadow {
+		decision += fmt.Sprintf("; %s would %s", x.Rule, x.Verb)
+	}
 	return []string{moment(time.UnixMilli(e.At)), string(e.Type), e.Run, e.Call, e.Upstream, e.Method, e.Name, decision, e.Outcome, r.Spool, strconv.FormatUint(r.Index, 10), e.Detail}
 }
 

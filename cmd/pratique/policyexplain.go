@@ -39,6 +39,7 @@ type explainedOutput struct {
 	Reason  string            `json:"reason"`
 	Rule    string            `json:"rule"`
 	Means   string            `json:"means" doc:"the reason, in a sentence"`
+	Needs   string            `json:"needs,omitzero" doc:"of an ask, the least that an answer has to be: tap, passkey, two-person"`
 	Floor   string            `json:"floor,omitzero" doc:"reason that no rule takes back"`
 	Outside string            `json:"outside,omitzero" doc:"why the sealed intent does not include the call"`
 	Unfit   bool              `json:"unfit" doc:"the arguments do not fit the cleared schema"`
@@ -79,6 +80,9 @@ type explainedShadow struct {
 
 func (o explainedOutput) show(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s (%s) by %s: %s\n", baseline.Visible(o.Call), o.Verb, o.Reason, o.Rule, o.Means)
+	if o.Needs != "" {
+		fmt.Fprintln(w, "an answer has to be at least:", o.Needs)
+	}
 	for _, l := range o.Layers {
 		note := ""
 		if l.Shadow {
@@ -175,6 +179,9 @@ func explained(call string, x policy.Explanation) explainedOutput {
 	d := x.Decision.Would()
 	out := explainedOutput{Call: call, Verb: d.Verb().String(), Reason: string(d.Reason()), Rule: d.Rule(), Means: d.Reason().Meaning().Text,
 		Floor: string(x.Floor), Outside: string(x.Outside), Unfit: x.Unfit, Guards: guardsSay(x.Guards), Layers: []explainedLayer{}}
+	if d.Verb() == policy.Ask {
+		out.Needs = d.Assurance().String()
+	}
 	for _, l := range x.Layers {
 		e := explainedLayer{Layer: l.Layer, Shadow: l.Shadow, Verb: l.Decision.Verb().String(), Reason: string(l.Decision.Reason()), Rules: []explainedRule{}}
 		for _, r := range l.Candidates {

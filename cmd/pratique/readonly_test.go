@@ -6,7 +6,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestReadersMakeNothing: a verb that only reads says of a data folder that is not there
@@ -41,5 +43,28 @@ func TestReadersMakeNothing(t *testing.T) {
 				t.Fatalf("%v makes a folder", argv)
 			}
 		}
+	}
+}
+
+// TestReadingEnds: a pipe that nobody writes to does not keep a verb from ending.
+func TestReadingEnds(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "p")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.Command("pratique", "policy", "check", pipe)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond) // until it listens to signals and waits
+	cmd.Process.Signal(syscall.SIGTERM)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		cmd.Process.Kill()
+		t.Fatal("it does not end")
 	}
 }
