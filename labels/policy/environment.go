@@ -21,7 +21,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.Macros(cel.HasMacro, cel.AllMacro, cel.ExistsMacro, cel.ExistsOneMacro),
 		cel.CrossTypeNumericComparisons(true),
 		cel.DefaultUTCTimeZone(true),
-		cel.ParserExpressionSizeLimit(maxExpression), cel.ExpressionNodeLimit(maxNodes), cel.ParserRecursionLimit(maxDepth),
+		cel.ExpressionNodeLimit(maxNodes), cel.ParserRecursionLimit(maxDepth),
 		cel.ParserErrorRecoveryLimit(2), cel.RegexProgramSizeLimit(maxRegex),
 		cel.ASTValidators(cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals(), cel.ValidateRegexLiterals(),
 			cel.ValidateComprehensionNestingLimit(maxLoops)),
