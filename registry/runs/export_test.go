@@ -5,6 +5,9 @@ import (
 	"slices"
 )
 
+// MaxSeals is maxSeals.
+const MaxSeals = maxSeals
+
 // Die leaves what a launch has in the folder as a process does that is killed.
 func (r *Run) Die() { r.h.lazy.live() }
 

@@ -24,7 +24,7 @@ var (
 	ErrIntent    = errors.New("runs: the token was not made by an operator for exactly this intent and agent, is too old or was used before")
 )
 
-// maxSeals is how often one intent can be narrowed.
+// maxSeals is how many seals one intent has: the first, and those that narrowed it.
 const maxSeals = 64
 
 // A Sealing is what became of a token over an intent.

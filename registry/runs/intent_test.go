@@ -587,3 +587,21 @@ func TestRaceOfProcesses(t *testing.T) {
 }
 
 func sealedOf(r *runs.Run) bool { return r.Bound() }
+
+// TestNarrowedTooOften: one intent is narrowed a bounded number of times, since each
+// stays in its file.
+func TestNarrowedTooOften(t *testing.T) {
+	d := deskAt(t, filepath.Join(t.TempDir(), "runs"), runs.Options{})
+	was := wish(t, alice, false, "10h", "a")
+	d.seal(was, nil, nil)
+	narrower := func(n int) *intent.Intent { return wish(t, alice, false, fmt.Sprintf("%dm", 600-n), "a") }
+	for n := 1; n < runs.MaxSeals; n++ {
+		next := narrower(n)
+		d.seal(next, was, nil)
+		was = next
+	}
+	d.seal(narrower(runs.MaxSeals), was, runs.ErrLimit)
+	if b := bound(t, current(t, d.Store, alice)); len(b.Seals) != runs.MaxSeals || b.Intent.Digest() != was.Digest() {
+		t.Errorf("%d seals", len(b.Seals))
+	}
+}
