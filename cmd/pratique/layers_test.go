@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pratique-dev/pratique/labels/policy"
+	"github.com/pratique-dev/pratique/registry/node"
 )
 
 // renewed has the reloading look as often as a changed file is looked at before it is
@@ -176,4 +178,17 @@ func reloadable(t *testing.T, way, dir string) asker {
 		t.Fatal(err)
 	}
 	return ask
+}
+
+// TestOwnFiles: the rule files of both layers are ours, and so is what holds a secret:
+// no agent may name them.
+func TestOwnFiles(t *testing.T) {
+	cfg := node.Config{Policy: "/rules/all.yaml", Passphrase: "/rules/pass"}
+	cfg.Effects.File = "/rules/effects.yaml"
+	files := (&call{}).ownFiles(cfg, node.UpstreamConf{Policy: "/rules/site.yaml", HeadersFile: "/rules/headers"})
+	for _, f := range []string{cfg.Policy, cfg.Passphrase, cfg.Effects.File, "/rules/site.yaml", "/rules/headers"} {
+		if !slices.Contains(files, f) {
+			t.Errorf("%s may be named", f)
+		}
+	}
 }
