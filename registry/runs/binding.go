@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ type binding struct {
 	Seals    []seal              `json:"seals"`  // the first sealed it, the others narrowed it
 
 	intent *intent.Intent
+	chain  []Sealing // where it was verified to be changed
 }
 
 // A seal is a token that was taken.
@@ -62,6 +64,7 @@ type seenBinding struct {
 	err     error
 	high    uint64
 	checked time.Time
+	expired map[string]bool // by run: its intent had ended once
 }
 
 func bindingSum(body []byte) string {
@@ -173,7 +176,7 @@ func (s *Store) amendBinding(ctx context.Context, agent credentials.AgentID, f f
 	}
 	b, err := readBinding(agent, data)
 	if err == nil && b != nil {
-		_, err = s.verify(b)
+		b.chain, err = s.verify(b)
 	}
 	if err != nil {
 		return err
@@ -215,26 +218,93 @@ func (s *Store) bindRun(h *holder, was, next *document) error {
 }
 
 // Intent is what binds the run, nil where nothing does: it was not sealed when it
-// began, and cannot be any more. On every error nothing of the run is allowed.
+// began, and cannot be any more. On every error nothing of the run is allowed. One that
+// had ended once stays over, in every process, whatever the clock says later.
 func (r *Run) Intent() (*Bound, error) {
-	if !r.sealed {
+	b, err := r.bound()
+	if err != nil || b == nil || b.Over || r.h.store.opt.Now().Before(b.Intent.Expires()) {
+		return b, err
+	}
+	r.expire()
+	return r.bound()
+}
+
+// bound is what binds the run, as far as its files and this process know.
+func (r *Run) bound() (*Bound, error) {
+	if r.sealed.IsZero() {
 		return nil, nil
 	}
+	d, bad := r.h.read() // before the intent, which is narrowed before that is written here
 	b, err := r.h.bound()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case b == nil:
+	}
+	if b == nil {
 		return nil, fmt.Errorf("%w: the file of the intent vanished", ErrDamaged)
-	case !r.over:
-		return b, nil
+	}
+	sealed, over := r.sealed, r.over
+	if bad == nil && d != nil && d.Run == r.id {
+		sealed, over = d.Sealed, over || d.Over || d.Expired
+	}
+	if !slices.ContainsFunc(b.Seals, func(x Sealing) bool { return x.Intent == sealed }) {
+		return nil, fmt.Errorf("%w: the file of the intent is an older one, or another's", ErrDamaged)
 	}
 	r.h.mu.Lock()
 	defer r.h.mu.Unlock()
-	if r.h.binding.over == nil || r.h.binding.over.Intent != b.Intent {
-		r.h.binding.over = &Bound{Intent: b.Intent, Over: true, Seals: b.Seals}
+	k := &r.h.binding
+	if !over && !k.expired[r.id] {
+		return b, nil
 	}
-	return r.h.binding.over, nil
+	if k.over == nil || k.over.Intent != b.Intent {
+		k.over = &Bound{Intent: b.Intent, Over: true, Seals: b.Seals}
+	}
+	return k.over, nil
+}
+
+// expire remembers that the intent has ended, here and in the file of the run. Where that
+// cannot be written it is over in this process.
+func (r *Run) expire() {
+	r.h.mu.Lock()
+	if r.h.binding.expired == nil {
+		r.h.binding.expired = map[string]bool{}
+	}
+	r.h.binding.expired[r.id] = true
+	r.h.mu.Unlock()
+	_ = r.amend(context.Background(), func(d *document) (*document, error) {
+		if d.Expired {
+			return nil, nil
+		}
+		n := *d
+		n.Expired = true
+		return &n, nil
+	})
+}
+
+// narrowed has the run say what it is bound by now, so that an older file of the intent is
+// known for one later, in every process. The narrower one binds whether that is written
+// or not.
+func (s *Store) narrowed(ctx context.Context, h *holder) {
+	_, _ = h.change(ctx, func(d *document) (*document, error) {
+		if d == nil || d.Sealed.IsZero() {
+			return nil, nil
+		}
+		data, _, err := s.intents.Read(string(h.agent)+bindingSuffix, maxBinding)
+		if err != nil {
+			return nil, err
+		}
+		b, err := readBinding(h.agent, data)
+		if err != nil || b == nil || b.intent.Digest() == d.Sealed {
+			return nil, err
+		}
+		n := *d
+		n.Sealed = b.intent.Digest()
+		return &n, nil
+	})
+}
+
+// newest tells whether the binding has what the run says that binds it.
+func (b *binding) newest(d *document) bool {
+	return d == nil || d.Sealed.IsZero() || slices.ContainsFunc(b.chain, func(x Sealing) bool { return x.Intent == d.Sealed })
 }
 
 // A Standing is what became of an agent's intent.
@@ -268,7 +338,10 @@ func (s *Store) Standings() ([]Standing, error) {
 			}
 			x.Run = r.id
 			if x.Err == nil {
-				x.Bound, x.Err = r.Intent()
+				x.Bound, x.Err = r.bound()
+			}
+			if b := x.Bound; b != nil && b.Over && !r.over && !s.opt.Now().Before(b.Intent.Expires()) {
+				x.Bound = &Bound{Intent: b.Intent, Seals: b.Seals} // it has ended by the clock, which it says itself
 			}
 		}
 		if d, err := s.holder(agent).read(); x.Bound != nil && (err != nil || d != nil && d.Ended != 0) {

@@ -25,7 +25,7 @@ func (r *Run) Fill(src Source, n int) error {
 }
 
 // Bound tells whether the run was bound by an intent when it began.
-func (r *Run) Bound() bool { return r.sealed }
+func (r *Run) Bound() bool { return !r.sealed.IsZero() }
 
 // SealedFile is the file of a binding with this body, and a sum that is right.
 func SealedFile(body []byte) []byte {

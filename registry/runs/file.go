@@ -85,8 +85,9 @@ type document struct {
 	Reason   string              `json:"reason,omitzero"`
 	Shown    map[string]Shown    `json:"shown,omitzero"` // by origin
 
-	Sealed credentials.Digest `json:"sealed,omitzero"` // the intent that the credential was bound by when the run began
-	Over   bool               `json:"over,omitzero"`   // that was for an earlier run
+	Sealed  credentials.Digest `json:"sealed,omitzero"`  // the intent that the credential was bound by when the run began, or what narrowed it
+	Over    bool               `json:"over,omitzero"`    // that was for an earlier run
+	Expired bool               `json:"expired,omitzero"` // it had ended once, whatever the clock says later
 
 	Held     []Held           `json:"held,omitzero"`     // what it holds results of, and held; only ever added to
 	Lost     map[string]int64 `json:"lost,omitzero"`     // origins that are away: since when, in milliseconds since the epoch

@@ -171,10 +171,20 @@ func (s *Store) bind(ctx context.Context, x *Sealing, i *intent.Intent, note fun
 }
 
 func (s *Store) narrow(ctx context.Context, x *Sealing, i *intent.Intent, note func(*registry.Entry) error) error {
-	return s.amendBinding(ctx, i.Agent(), func(b *binding) (*binding, error) {
+	h := s.holder(i.Agent())
+	if i.Launch() {
+		h = s.holderOf(i.Agent(), launchSuffix)
+	}
+	d, err := h.read()
+	if err != nil {
+		d = nil // nothing of that run is allowed as it is
+	}
+	err = s.amendBinding(ctx, i.Agent(), func(b *binding) (*binding, error) {
 		switch {
 		case b == nil:
 			return nil, ErrUnbound
+		case !b.newest(d):
+			return nil, fmt.Errorf("%w: the file of the intent is an older one", ErrDamaged)
 		case slices.ContainsFunc(b.Seals, func(o seal) bool { return o.Token == x.Token }):
 			return nil, ErrIntent // spent
 		case b.intent.Digest() != x.Was:
@@ -187,6 +197,10 @@ func (s *Store) narrow(ctx context.Context, x *Sealing, i *intent.Intent, note f
 		}
 		return s.sealed(b, x, i, note)
 	})
+	if err == nil {
+		s.narrowed(ctx, h)
+	}
+	return err
 }
 
 // sealed is the binding with one more seal, which is on record.

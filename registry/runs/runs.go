@@ -212,7 +212,7 @@ func (s *Store) Current(agent credentials.AgentID, profile string) (r *Run, bega
 }
 
 func (h *holder) runOf(d *document) *Run {
-	return &Run{h: h, id: d.Run, sealed: !d.Sealed.IsZero(), over: d.Over}
+	return &Run{h: h, id: d.Run, sealed: d.Sealed, over: d.Over}
 }
 
 func (s *Store) draw(prefix string) (string, error) {
@@ -275,8 +275,8 @@ func (s *Store) ended(d *document, reason string) (*document, error) {
 type Run struct {
 	h      *holder
 	id     string
-	sealed bool // by an intent, since before it began
-	over   bool // it is not the run that the intent was sealed for
+	sealed credentials.Digest // the intent that bound it when it was opened; zero: none did when it began
+	over   bool               // it is not the run that the intent was sealed for
 }
 
 // ID is run_ and a ULID.
