@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -121,6 +123,20 @@ func (g *Gateway) id(prefix string) string {
 		return prefix + ulid.Make().String() // the source of randomness failed: the default one
 	}
 	return prefix + u.String()
+}
+
+// entropy hands out random bytes that were read ahead: a call wants ten at a time, which
+// the system takes longer to give than to give many.
+type entropy struct {
+	mu sync.Mutex
+	r  *bufio.Reader
+}
+
+// Read implements io.Reader.
+func (e *entropy) Read(b []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return io.ReadFull(e.r, b)
 }
 
 // Admit is the agent whose credential this is: ErrCredential, ErrNotNow. The

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bufio"
 	"crypto"
 	"crypto/rand"
 	"errors"
@@ -171,7 +172,7 @@ func (o *Options) check() error {
 		o.Now = time.Now
 	}
 	if o.Random == nil {
-		o.Random = rand.Reader
+		o.Random = &entropy{r: bufio.NewReaderSize(rand.Reader, 512)}
 	}
 	if o.Surfaces.Shelf == nil {
 		o.Surfaces.Shelf = surface.NewShelf(0)

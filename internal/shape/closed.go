@@ -143,7 +143,7 @@ func (p *plain) otherwise(r *reading, n uint32) bool {
 	case '[':
 		return p.types&isArray == 0
 	case '"':
-		return p.types&isString == 0 || p.limited && r.skip(n) && !p.words[string(r.decoded(n))]
+		return p.types&isString == 0 || p.limited && r.skip(n) && !p.says(r.decoded(n))
 	case 't', 'f':
 		return p.types&isBoolean == 0
 	case 'n':

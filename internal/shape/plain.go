@@ -1,8 +1,10 @@
 package shape
 
 import (
+	"maps"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -17,6 +19,7 @@ type plain struct {
 	types   kinds
 	limited bool            // by enum or const, to words and choices
 	words   map[string]bool // strings
+	few     []string        // the same, where they are
 	choices map[string]bool // other scalars, as they are written
 
 	members            map[string]member
@@ -250,6 +253,25 @@ func (p *plain) choose(all []any) {
 			p.choices[v.String()] = true
 		}
 	}
+	if len(p.words) <= mostFew {
+		p.few = slices.Sorted(maps.Keys(p.words))
+	}
+}
+
+// mostFew is how many words are compared one by one, which is faster than a map.
+const mostFew = 8
+
+// says tells whether a string is one of the words.
+func (p *plain) says(s []byte) bool {
+	if p.few == nil {
+		return p.words[string(s)]
+	}
+	for _, w := range p.few {
+		if w == string(s) {
+			return true
+		}
+	}
+	return false
 }
 
 func (m plans) object(p *plain, s *jsonschema.Schema) {

@@ -204,7 +204,7 @@ func (p *plain) text(r *reading, n uint32) bool {
 		return true
 	}
 	s := r.decoded(n)
-	if p.limited && !p.words[string(s)] {
+	if p.limited && !p.says(s) {
 		return false
 	}
 	if p.least > 0 || p.greatest < unbounded {

@@ -163,14 +163,15 @@ func device(s string) bool {
 	for end > 0 && s[end-1] == ' ' {
 		end--
 	}
-	name := s[:end]
-	if len(name) == 4 && name[3] >= '0' && name[3] <= '9' {
-		return equalFold(name[:3], "com") || equalFold(name[:3], "lpt")
-	}
-	for _, d := range [...]string{"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"} {
-		if equalFold(name, d) {
-			return true
-		}
+	switch name := s[:end]; len(name) {
+	case 3:
+		return equalFold(name, "con") || equalFold(name, "prn") || equalFold(name, "aux") || equalFold(name, "nul")
+	case 4:
+		return name[3] >= '0' && name[3] <= '9' && (equalFold(name[:3], "com") || equalFold(name[:3], "lpt"))
+	case 6:
+		return equalFold(name, "conin$") || equalFold(name, "clock$")
+	case 7:
+		return equalFold(name, "conout$")
 	}
 	return false
 }
