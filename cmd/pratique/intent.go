@@ -213,6 +213,9 @@ type bearer struct {
 	bad     error       // why that cannot be read
 }
 
+// word is how the agent is called to people.
+func (b *bearer) word() string { return strings.TrimSpace(b.name + " " + string(b.id)) }
+
 // errAgent says that a word means no agent, or several.
 var errAgent = errors.New("no agent of that name or id that is not revoked, or several; `pratique agents list` shows them")
 
@@ -248,11 +251,14 @@ func (w *ward) bearer(s *runs.Store, word string) (*bearer, error) {
 // checkedIntent is what an intent would come to.
 type checkedIntent struct {
 	intentView
+	Agent    string          `json:"agent,omitzero" doc:"whose it is, as --agent or else FILE says; absent: neither does"`
+	Launch   string          `json:"launch,omitzero" doc:"the server whose launch it is for, as FILE says"`
 	Narrower string          `json:"narrower,omitzero" doc:"with --agent: yes, or why it is not"`
 	Findings []policyFinding `json:"findings" doc:"what in its rules is likely not meant, as policy check finds it"`
 }
 
 func (o checkedIntent) show(w io.Writer) {
+	pairs(w, "agent", plain(o.Agent), "launch", plain(o.Launch))
 	o.intentView.show(w)
 	for _, f := range o.Findings {
 		f.show(w)
@@ -288,9 +294,12 @@ func checkIntent(c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := checkedIntent{intentView: viewOf(i)}
+		out := checkedIntent{intentView: viewOf(i), Agent: p.Agent, Launch: p.Launch}
 		if out.Findings, err = w.unmeant(i, at); err != nil {
 			return nil, err
+		}
+		if b.bound != nil {
+			out.Agent = b.word()
 		}
 		if b.bound == nil {
 			out.Digest = credentials.Digest{} // which names the agent too

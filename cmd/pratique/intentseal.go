@@ -192,7 +192,7 @@ func (c *call) seal(w *ward, s *runs.Store, b *bearer, p *intent.Plan, items []i
 		return nil, err
 	}
 	if c.terminal && !c.json && !c.is("yes") {
-		checkedIntent{intentView: viewOf(i)}.show(c.err)
+		checkedIntent{intentView: viewOf(i), Agent: b.word()}.show(c.err)
 		if err := c.sureIfPerson("Seal this?"); err != nil {
 			return nil, err
 		}
