@@ -39,6 +39,8 @@ type Options struct {
 type Rule struct {
 	made    bool
 	private bool
+	may     bool  // it looks for what may be a host of allow, see May
+	loose   *Rule // this one with may
 	schemes []string
 	allow   []entry
 	// What allow has: of a name among addresses alone it cannot be told whether it is
@@ -74,6 +76,8 @@ func New(o Options) (*Rule, error) {
 		r.addresses = r.addresses || e.address.IsValid()
 		r.names = r.names || !e.address.IsValid()
 	}
+	loose := *r
+	loose.may, r.loose = true, &loose
 	return r, nil
 }
 
@@ -93,6 +97,12 @@ func (r *Rule) Check(text string) (why string) {
 		return r.further(text, why, 1)
 	}
 	return why
+}
+
+// May tells whether a host of Allow may be named in the text: by a URL, in its
+// parameters, or by what cannot be told.
+func (r *Rule) May(text string) bool {
+	return r == nil || !r.made || r.loose.Check(text) != WhyOther
 }
 
 // Further is why the rule refuses one of the URLs in a text but for the one that it
@@ -121,10 +131,13 @@ func (r *Rule) check(text string, depth int) string {
 		if len(r.allow) > 0 {
 			return WhyNoHost
 		}
-	} else if why := r.judge(p); why != "" {
+	} else if why = r.judge(p); why != "" && !(r.may && why == WhyOther) {
 		return why
 	}
-	return r.nested(p.rest, depth)
+	if in := r.nested(p.rest, depth); in != "" {
+		return in
+	}
+	return why
 }
 
 // judge judges the host that was found.

@@ -9,11 +9,11 @@ const maxDecode = 3
 const maxStarts = 8
 
 // nested judges the URLs that stand in the parameters of a URL: in its query and
-// fragment, as they stand and decoded. Servers follow them, or show them to be
-// followed.
+// fragment, as they stand and decoded, and bare hosts under names that say where
+// somebody is sent. Servers follow them, or show them to be followed.
 func (r *Rule) nested(rest string, depth int) string {
 	i := strings.IndexAny(rest, "?#")
-	if i < 0 || !strings.ContainsAny(rest[i:], `%/\:`) {
+	if i < 0 || strings.IndexByte(rest[i:], '=') < 0 && !strings.ContainsAny(rest[i:], `%/\:`) {
 		return ""
 	}
 	for rest = rest[i+1:]; rest != ""; {
@@ -23,7 +23,7 @@ func (r *Rule) nested(rest string, depth int) string {
 		} else {
 			rest = ""
 		}
-		if r.piece(piece, depth) {
+		if r.sends(piece) || r.piece(piece, depth) {
 			return WhyNested
 		}
 	}
@@ -35,10 +35,10 @@ func (r *Rule) nested(rest string, depth int) string {
 // or of the parameter before.
 func (r *Rule) piece(piece string, depth int) bool {
 	for starts := 0; strings.ContainsAny(piece, `%/\:`); starts++ {
-		if starts == maxStarts || r.leads(piece, depth) {
+		if starts == maxStarts || r.leads(piece, depth) != "" {
 			return true
 		}
-		if i := strings.IndexByte(piece, ';'); i >= 0 && r.leads(piece[:i], depth) {
+		if i := strings.IndexByte(piece, ';'); i >= 0 && r.leads(piece[:i], depth) != "" {
 			return true
 		}
 		i := strings.IndexAny(piece, "=;?")
@@ -50,24 +50,40 @@ func (r *Rule) piece(piece string, depth int) bool {
 	return false
 }
 
-// leads tells whether a parameter is a URL to a host that is refused.
-func (r *Rule) leads(value string, depth int) bool {
+// leads is why a parameter that is a URL is refused; empty: it passes, or is none. A
+// rule that looks for its hosts says why where it finds one.
+func (r *Rule) leads(value string, depth int) string {
 	for range maxDecode + 1 {
-		if v := strings.Trim(value, " \t\r\n\x00+"); r.follows(v) {
+		if v := strings.Trim(value, blank); r.follows(v) {
 			if schemeOf(v) == "" {
 				v = "https:" + v // "//host": what the page that it stands in has
 			}
-			if r.check(v, depth+1) != "" {
-				return true
+			if why := r.inside(r.check(v, depth+1)); why != "" {
+				return why
 			}
 		}
 		next := decode(value)
 		if next == value {
-			return false
+			return ""
 		}
 		value = next
 	}
-	return r.follows(value) || strings.IndexByte(value, '%') >= 0
+	if r.follows(value) || strings.IndexByte(value, '%') >= 0 {
+		return WhyNested
+	}
+	return ""
+}
+
+// inside is what is said of a parameter of whose host why was said; empty: it does not
+// matter.
+func (r *Rule) inside(why string) string {
+	switch {
+	case !r.may:
+		return why
+	case why == WhyOther:
+		return ""
+	}
+	return WhyNested
 }
 
 // fetched are schemes besides the browsed ones that libraries fetch from a host; those
