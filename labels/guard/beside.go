@@ -12,7 +12,7 @@ func (s *Set) Beside(c Call) []Violation {
 		return []Violation{{Guard: "value", Why: WhyNotMade, Rule: "default"}}
 	}
 	c.Method = "tools/call" // by which members are judged by their names
-	w := walker{set: s, call: c, index: c.Index}
+	w := walker{set: s, call: c, index: c.Index, beside: true}
 	if !c.Index.of(c.Args) {
 		w.index = Read(c.Args)
 		defer w.index.Release()

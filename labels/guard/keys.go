@@ -22,7 +22,7 @@ type nothing struct{}
 const (
 	pathKeys = isPath | likePath
 	refKeys  = isRef | isEither | isFlag | isCommand | isWords
-	hostKeys = isHost | isURL | isURI
+	hostKeys = isHost | isURL | isURI | isTurn
 )
 
 // of is what a name says of which the tables say k.

@@ -64,7 +64,7 @@ const (
 func (w *word) mayName(name string, files Files) bool {
 	var buf [64]byte
 	plain, signs := squashed(buf[:0], name)
-	if signs&oddName == 0 && (w.names == signedNames || kindOf(plain) != 0) {
+	if signs&oddName == 0 && (w.names == signedNames || kindOf(plain)&^(isTurn|isVague) != 0) {
 		return false
 	}
 	return w.mayText(name, files)

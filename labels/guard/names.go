@@ -29,6 +29,8 @@ const (
 	isBase         // what others are compared with: a destination of a merge alone
 	isMail         // who is written to
 	isGiven        // a destination because the file says so
+	isTurn         // where somebody is sent: a host without a scheme too
+	isVague        // a turn that may be a file or a person as well
 )
 
 // squash appends the form of a name in which two names that a lenient server takes for
@@ -104,10 +106,16 @@ var kinds = table(map[kind]string{
 		"bccemail bccemails toaddress toaddresses ccaddress ccaddresses bccaddress bccaddresses carboncopy blindcopy blindcarboncopy",
 })
 
+// turns are names of what somebody is sent to, besides what else they say.
+var turns = strings.Fields("redirect redirects redirecturi redirecturis redirecturl redirecturls redirectto redirectlocation redir redirurl next nextpage nexturl nexturi u goto gotourl " +
+	"return returnto returnurl returnuri returl continue continueto continueurl dest desturl destination destinationurl target targeturl callback callbackurl callbackuri " +
+	"forward forwardto forwardurl successurl failureurl cancelurl logouturl postlogoutredirecturi")
+
 // elsewhere are names that end like one of a kind and are another thing: the sources
 // of what is written, the destination of a review, settings, patterns.
 var elsewhere = table(map[kind]string{0: "sourcebranch headbranch frombranch startbranch parentbranch comparebranch originbranch srcbranch defaultbranch " +
 	"upstreambranch trackingbranch removesourcebranch baseref headref sourceref startref fromref contentref dryrunref beforeref afterref parentref " +
+	"srcref originref compareref defaultref upstreamref trackingref previousref pref prefs userpref userprefs xref xrefs crossref crossrefs " +
 	"jsonpath xpath classpath"})
 
 func table(lists map[kind]string) map[string]kind {
@@ -121,8 +129,8 @@ func table(lists map[kind]string) map[string]kind {
 }
 
 // kindOf is what a squashed name says. Names that nobody listed are read by their
-// ends, in the way that refuses more: a branch that is not known to be a source is
-// written.
+// ends, in the way that refuses more: a branch or ref that is not known to be a source
+// is written.
 func kindOf(name []byte) kind {
 	if len(name) == 0 {
 		return 0
@@ -132,8 +140,13 @@ func kindOf(name []byte) kind {
 			return slots[i].kind
 		}
 	}
+	return endOf(name)
+}
+
+// endOf is what the end of a name says that nobody listed.
+func endOf(name []byte) kind {
 	for _, e := range endsBy[name[len(name)-1]] {
-		if len(name) > len(e.end) && string(name[len(name)-len(e.end):]) == e.end {
+		if len(name) >= len(e.end) && string(name[len(name)-len(e.end):]) == e.end {
 			return e.kind
 		}
 	}
@@ -146,9 +159,10 @@ type ending struct {
 }
 
 var ends = []ending{
-	{"branch", isRef}, {"branchname", isRef}, {"refspec", isRef | isSpec}, {"refspecs", isRef | isSpec}, {"gitref", isRef}, {"refname", isRef}, {"tagname", isRef},
+	{"pushref", isRef}, {"branchref", isRef}, {"href", isURI}, {"pushrefs", isRef}, {"branchrefs", isRef}, {"hrefs", 0}, // in this order
+	{"branch", isRef}, {"branchname", isRef}, {"refspec", isRef | isSpec}, {"refspecs", isRef | isSpec}, {"gitref", isRef}, {"ref", isRef | isEither}, {"refs", isRef | isEither}, {"refname", isRef}, {"tagname", isRef},
 	{"path", isPath}, {"paths", isPath | isMany}, {"filename", isPath}, {"directory", isPath}, {"folder", isPath}, {"dir", isPath},
-	{"url", isURL}, {"urls", isURL | isMany}, {"hostname", isHost}, {"endpoint", isURI}, {"webhook", isURI}, {"href", isURI}, {"uri", isURI}, {"uris", isURI | isMany}, {"recipient", isMail}, {"recipients", isMail},
+	{"url", isURL}, {"urls", isURL | isMany}, {"hostname", isHost}, {"endpoint", isURI}, {"webhook", isURI}, {"uri", isURI}, {"uris", isURI | isMany}, {"recipient", isMail}, {"recipients", isMail},
 	{"command", isCommand}, {"content", isProse}, {"contents", isProse}, {"text", isProse}, {"description", isProse}, {"message", isProse},
 }
 
@@ -171,7 +185,7 @@ var slots = func() (t [maxSlots]struct {
 }) {
 	put := func(name string, k kind) {
 		i := slotOf([]byte(name))
-		for t[i].name != "" {
+		for t[i].name != "" && t[i].name != name {
 			i = (i + 1) % maxSlots
 		}
 		t[i].name, t[i].kind = name, k
@@ -181,6 +195,16 @@ var slots = func() (t [maxSlots]struct {
 	}
 	for name := range elsewhere {
 		put(name, 0)
+	}
+	for _, name := range turns {
+		k, listed := kinds[name]
+		if !listed {
+			k = endOf([]byte(name))
+		}
+		if k&likePath != 0 || name == "u" {
+			k |= isVague
+		}
+		put(name, k|isTurn)
 	}
 	return t
 }()

@@ -122,7 +122,7 @@ func climbsByName(name string) string {
 // nor is any other plain word held to lie in a folder.
 func (w *walker) named(m *member, k kind) {
 	marked := m.signs&oddName != 0
-	if k&judged == 0 || m.kind != 0 && !marked {
+	if k&judged == 0 || m.kind&^(isTurn|isVague) != 0 && !marked {
 		return
 	}
 	s, name := w.set, m.value.Name()
@@ -134,6 +134,7 @@ func (w *walker) named(m *member, k kind) {
 		w.refuse("path", m.value, rule.Check(name, w.call.Files))
 	}
 	if k&isRef != 0 && s.refs != nil && w.writes(k) {
+		w.wrote = true
 		w.refuse("ref", m.value, s.refs.Check(name))
 	}
 	if s.hosts != nil && name != "" && (k&(isHost|isURL) != 0 && (looksLikeURL(name) || k&isHost != 0 && '0' <= name[0] && name[0] <= '9') || isFetched(name)) {

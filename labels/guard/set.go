@@ -96,6 +96,7 @@ type walker struct {
 	told  []told
 	out   []Violation
 
+	beside        bool // whether it judges what goes upstream beside the arguments
 	tries, failed bool // whether it only wants to know that something is refused
 }
 
@@ -168,7 +169,7 @@ func (w *walker) defaults(root args.Value) {
 		}
 		if k := w.kindOf(m); k&judged != 0 {
 			w.value(m.value, k)
-		} else if k&isFlag != 0 && (m.value.Kind() == 't' || strings.EqualFold(m.value.Text(), "true")) {
+		} else if k&isFlag != 0 && isOn(m.value) {
 			w.flag = m.value
 		}
 	}
@@ -178,31 +179,43 @@ func (w *walker) defaults(root args.Value) {
 	if w.index.all&(isCommand|isWords) != 0 {
 		w.lines()
 	}
-	w.pushes()
+	if !w.beside {
+		w.pushes()
+	}
+	w.unnamed()
 }
 
 // judged are the kinds of texts that defaults judge one by one.
-const judged = isPath | likePath | isRef | isHost | isURL | isURI
+const judged = isPath | likePath | isRef | isHost | isURL | isURI | isTurn
 
 // kindOf is what the name of a member says, with what the file says of the tool's names.
 func (w *walker) kindOf(m *member) kind {
 	k := m.kind
 	switch {
-	case k&isInner != 0 && m.around >= 0:
-		k = w.kindOf(&w.index.list[m.around])
 	case k&isInner != 0:
-		if k = 0; w.tool().branch && string(w.index.name(m)) == "name" {
-			k = isRef
-		}
+		k = w.inner(m)
 	case k&isInto != 0:
 		k = w.into(k)
 	case k&likePath != 0 && w.tool().files:
-		k = k&^likePath | isPath
+		k = k&^(likePath|isTurn|isVague) | isPath
 	}
 	if w.keys == nil {
 		return k
 	}
 	return w.keys.of(w.index.name(m), k)
+}
+
+// inner is what a name says that says what the one around it does. The name of a branch
+// is one, also of an object that is all the input.
+func (w *walker) inner(m *member) kind {
+	bare := m.around < 0 || string(w.index.name(&w.index.list[m.around])) == "input"
+	switch {
+	case bare && string(w.index.name(m)) == "name" && w.tool().branch:
+		return isRef
+	case m.around >= 0:
+		return w.kindOf(&w.index.list[m.around])
+	}
+	return 0
 }
 
 // into is what the name is of that into which something goes: a destination, but in a
@@ -256,6 +269,9 @@ func (w *walker) text(v args.Value, k kind) {
 	}
 	if k&(isHost|isURL|isURI) != 0 && s.hosts != nil {
 		w.hosts(v, v.Text(), k)
+	}
+	if k&isTurn != 0 && s.hosts != nil {
+		w.refuse("host", v, s.hosts.Turn(v.Text(), k&isVague != 0))
 	}
 }
 

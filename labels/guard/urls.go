@@ -64,12 +64,12 @@ func allHosts(r *host.Rule, text string, many bool) string {
 // anyHost tells whether a text, or a part of the list that it is under a name of
 // several, may be one that passes.
 func anyHost(r *host.Rule, text string, many bool) bool {
-	if r.Check(text) != host.WhyOther {
+	if r.May(text) {
 		return true
 	}
 	if many {
 		for part := range strings.FieldsFuncSeq(text, partsURLs) {
-			if r.Check(part) != host.WhyOther {
+			if r.May(part) {
 				return true
 			}
 		}

@@ -94,8 +94,12 @@ func pathWord(c *Constraint, k kind) (*word, error) {
 		return nil, fmt.Errorf("within, file: %w", err)
 	}
 	many := k&isMany != 0
+	may, err := newReach(r, o)
+	if err != nil {
+		return nil, fmt.Errorf("within, file: %w", err)
+	}
 	return &word{guard: "path", names: signedNames, text: func(t string, f Files) string { return allPaths(r, t, many, f) },
-		mayText: func(t string, f Files) bool { return anyPath(r, t, many, f) }}, nil
+		mayText: func(t string, f Files) bool { return may.any(t, many, f) }}, nil
 }
 
 // refsWord and notRefsWord judge both ways: what is not surely outside of some refs
