@@ -172,6 +172,8 @@ func TestCheckKeys(t *testing.T) {
 		{"refs: {keys: {write: [branch]}}", nil},
 		{"refs: {keys: {write: []}}", nil},
 		{"refs: {keys: {write: [Bran-ch, MODE]}}", nil},
+		{"refs: {keys: {write: ['-branch', '-MO_DE']}}", nil},
+		{"refs: {keys: {write: ['-bra']}}", []string{"guards.refs.keys unknown_argument write"}},
 		{"refs: {keys: {nosuch: [branch], write: [bra]}}", []string{"guards.refs.keys unknown_item nosuch", "guards.refs.keys unknown_argument write"}},
 		{"paths: {keys: {wirte: [path]}}, hosts: {keys: {write: [mode, url]}}", []string{"guards.paths.keys unknown_item wirte", "guards.hosts.keys unknown_argument write"}},
 		{"paths: {keys: {more: [zzz], open: [x], unread: [y]}}", nil}, // which may take others
@@ -187,6 +189,17 @@ func TestCheckKeys(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n got %q\nwant %q", c.guards, got, c.want)
 		}
+	}
+	var got []string
+	for _, f := range advise.Check(load(t, "guards: {refs: {keys: {nosuch: [x], write: [bra, '-bre', '-branch']}}}\nrules: [{name: a, allow: [write]}]\n"), items) {
+		got = append(got, f.Text)
+	}
+	if want := []string{
+		"No upstream has a tool of the name nosuch; what is said of it holds for no tool.",
+		"write has no argument bra; saying bra does nothing, and the default names go on to count.",
+		"write has no argument bre; saying -bre does nothing, and the default names go on to count.",
+	}; !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
 	}
 	if got := advise.Check(load(t, "guards: {refs: {keys: {nosuch: [x]}}}\nrules: [{name: a, allow: [write]}]\n"), nil); got != nil {
 		t.Errorf("without items: %v", got)

@@ -93,7 +93,8 @@ func tested(r *rule, path []string) bool {
 }
 
 // keys holds the names that a file gives for single tools against the tools that there
-// are: one that is misspelt takes the default names away and puts nothing in their place.
+// are. They count besides the default names, and "-name" takes one out: one that is
+// misspelt does nothing.
 func (f *file) keys(items map[string][]known) (out []Finding) {
 	if f.guards == nil {
 		return nil
@@ -102,12 +103,13 @@ func (f *file) keys(items map[string][]known) (out []Finding) {
 		for _, tool := range sorted(keys) {
 			list := items[tool]
 			if !slices.ContainsFunc(list, func(k known) bool { return k.kind == "tool" || usedBy(k.kind) == nil }) {
-				out = append(out, Finding{of, UnknownItem, tool, "No upstream has a tool of the name " + tool + "; the one that is meant keeps the default names."})
+				out = append(out, Finding{of, UnknownItem, tool, "No upstream has a tool of the name " + tool + "; what is said of it holds for no tool."})
 				continue
 			}
 			for _, w := range keys[tool] {
-				if !slices.ContainsFunc(list, func(k known) bool { return k.hasLike(string(w)) }) {
-					out = append(out, Finding{of, UnknownArgument, tool, tool + " has no argument " + string(w) + ", and the default names do not count for it."})
+				name := strings.TrimPrefix(string(w), "-")
+				if !slices.ContainsFunc(list, func(k known) bool { return k.hasLike(name) }) {
+					out = append(out, Finding{of, UnknownArgument, tool, tool + " has no argument " + name + "; saying " + string(w) + " does nothing, and the default names go on to count."})
 				}
 			}
 		}
