@@ -6,6 +6,7 @@ import (
 
 	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/args"
+	"github.com/pratique-dev/pratique/labels/guard/content"
 )
 
 // A Call is what guards judge.
@@ -130,7 +131,7 @@ func (w *walker) tell(guard, rule string, v args.Value, why string) {
 		return
 	}
 	w.told = append(w.told, told{v, guard, rule, why})
-	w.add(Violation{Guard: guard, Path: v.Pointer(), Why: why, Rule: rule})
+	w.add(Violation{Guard: guard, Path: content.Pointer(v), Why: why, Rule: rule})
 }
 
 // A told is what was said of a value already.

@@ -14,6 +14,9 @@ const (
 	isDash  uint32 = 1 << 17
 	isLead  uint32 = 1 << 18 // begins the encoding of letters that nobody sees, or of plain ones in another form
 	isAmp   uint32 = 1 << 19
+	isZero  uint32 = 1 << 20
+	isCR    uint32 = 1 << 21
+	isEnd   uint32 = 1 << 22 // ends a line for some readers, and is rare
 )
 
 var marks = func() (t [256]uint32) {
@@ -32,7 +35,11 @@ var marks = func() (t [256]uint32) {
 			t[string(c)[0]] |= isLead
 		}
 	}
-	t[' '], t['-'], t['&'] = isSpace, isDash, isAmp
+	t[' '], t['-'], t['&'], t[0] = isSpace, isDash, isAmp, isZero
+	t['\r'] |= isCR
+	for _, c := range []byte("\v\f\x1c\x1d\x1e") {
+		t[c] |= isEnd
+	}
 	return t
 }()
 
@@ -54,11 +61,21 @@ func suspicious(t string) bool {
 			return true
 		}
 	}
-	return l.seen&isLead != 0 && unseen(t) || l.percent && strings.Count(t, "%") >= 3 || l.url && l.at || l.seen&isAmp != 0 && entity(t) ||
-		l.seen&isDash != 0 && (strings.Contains(t, beginnings[1]) || strings.Contains(t, beginnings[2]))
+	return l.percent && strings.Count(t, "%") >= 3 || l.url && l.at || l.seen&(isLead|isDash|isAmp|isZero|isCR|isEnd) != 0 && l.odd()
 }
 
-// unseen is invisible, faster: it looks only where such a letter may begin.
+// odd tells of a text with signs that are rare whether they begin what is found: letters
+// that nobody sees, keys, entities of HTML, lines that end elsewhere for some readers,
+// letters with zeros between them.
+func (l *look) odd() bool {
+	t := l.t
+	return l.seen&isLead != 0 && unseen(t) || l.seen&isAmp != 0 && entity(t) ||
+		l.seen&isDash != 0 && (strings.Contains(t, beginnings[1]) || strings.Contains(t, beginnings[2])) ||
+		l.seen&isEnd != 0 || l.seen&isZero != 0 && spread(t) || l.seen&isCR != 0 && strings.Count(t, "\r") > strings.Count(t, "\r\n")
+}
+
+// unseen is invisible, or that lines end at other characters, faster: it looks only where
+// such a letter may begin.
 func unseen(t string) bool {
 	for i := range len(t) {
 		if marks[t[i]]&isLead == 0 {
@@ -66,8 +83,10 @@ func unseen(t string) bool {
 		}
 		switch r, _ := utf8.DecodeRuneInString(t[i:]); {
 		case !unusual(r):
+		case r == 0x85 || r&^1 == 0x2028: // lines end there for some
+			return true
 		case plainLetter(r):
-			return invisible(t)
+			return invisible(t) || strings.ContainsAny(t, "\u0085\u2028\u2029")
 		case unicode.Is(unicode.Cf, r):
 			return true
 		}

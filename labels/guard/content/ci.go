@@ -207,7 +207,11 @@ func (w *yamlWalk) add(path []string, value string, line int, block bool) {
 		}
 		return w.size
 	}
-	w.out = append(w.out, scalar{path, value, at(line), max(at(line), at(last+1)-1)})
+	s := scalar{path, value, at(line), max(at(line), at(last+1)-1)}
+	w.out = append(w.out, s)
+	if s.value, _ = ended(value, endsCR); s.value != value { // a shell of Windows ends lines there
+		w.out = append(w.out, s)
+	}
 }
 
 // yamlPart judges a part of a configuration line by line: every value is one, and a line

@@ -135,7 +135,7 @@ func (j *Judge) Check(w Write) []Finding {
 	c := &check{j: j, w: w}
 	c.write()
 	if w.Pointer == "" && len(c.out) > 0 {
-		w.Pointer = pointer(w.value)
+		w.Pointer = Pointer(w.value)
 	}
 	for i := range c.out {
 		c.out[i].Pointer = w.Pointer
@@ -152,6 +152,11 @@ type check struct {
 	text string // decoded
 	live []line // of a patch: the lines of text, where they come from and which are added
 	here string // see lineOf
+
+	source string // that text has other ends of lines of; empty: it is text
+	marks  []mark // where they are of another length
+
+	counted struct{ at, lines int } // see lineAt
 
 	sh    *shellState    // nil: no command was seen
 	files []secretOutput // that jobs write secrets to
@@ -171,7 +176,8 @@ func (c *check) add(class string, from, to int, why string) {
 	}
 	f := Finding{Class: class, Why: why}
 	if from >= 0 {
-		f.Line, f.Offset = 1+strings.Count(c.text[:min(from, len(c.text))], "\n"), from
+		from, to = c.place(from), c.place(to)
+		f.Line, f.Offset = c.lineAt(from), from
 		if c.live != nil {
 			at, ok := c.added(f.Line, to)
 			if !ok {
@@ -181,7 +187,7 @@ func (c *check) add(class string, from, to int, why string) {
 		}
 	}
 	for _, g := range c.out {
-		if g == f || g.Line == f.Line && g.Why == f.Why {
+		if g == f || g.Line == f.Line && g.Why == f.Why && c.source == "" {
 			return
 		}
 	}

@@ -86,9 +86,9 @@ func patchLines(s string, f func(patchLine)) {
 var otherEnds = strings.NewReplacer("\r\n", "\r\n", "\r", "\n", "\v", "\n", "\f", "\n", "\x1c", "\n", "\x1d", "\n", "\x1e", "\n", "\u0085", "\r\n", "\u2028", "\r\r\n", "\u2029", "\r\r\n")
 
 // patchy tells whether a text may be a patch: every kind of one has one of these. Their
-// first letters are rare.
+// first letters are rare. A unified one needs no header +++ for some who apply it.
 func patchy(t string) bool {
-	return strings.Contains(t, "+++ ") || strings.Contains(t, "*** ") || strings.Contains(t, "--git ") || strings.Contains(t, "x:") && strings.Contains(t, "Index:")
+	return strings.Contains(t, "@@") || strings.Contains(t, "*** ") || strings.Contains(t, "--git ") || strings.Contains(t, "x:") && strings.Contains(t, "Index:")
 }
 
 // readPatch is what a patch writes; it has no files where the text is none. A text that

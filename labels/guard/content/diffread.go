@@ -57,9 +57,9 @@ func (r *unified) step(l patchLine) {
 	case strings.HasPrefix(t, "Index:"):
 		r.open(false)
 		r.at.by[ofIndex] = headerNames(t[len("Index:"):])
-	case strings.HasPrefix(t, "--- "):
+	case strings.HasPrefix(t, "--- "), strings.HasPrefix(t, "---\t"):
 		r.from(t[4:])
-	case strings.HasPrefix(t, "+++ "):
+	case strings.HasPrefix(t, "+++ "), strings.HasPrefix(t, "+++\t"):
 		if r.at == nil || r.at.lines != nil {
 			r.open(false)
 		}

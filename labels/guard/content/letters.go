@@ -13,8 +13,8 @@ import (
 // visible is a text without letters that nobody sees, where those that only stand for
 // plain letters, digits and signs in another form are these.
 func visible(t string) string {
-	if strings.IndexByte(t, 0) >= 0 {
-		t = string(narrow([]byte(t)))
+	if spread(t) {
+		t = strings.ReplaceAll(t, "\x00", "")
 	}
 	if !invisible(t) {
 		return t
@@ -64,12 +64,12 @@ func invisible(t string) bool {
 	return false
 }
 
-// unusual tells whether a character may be one that does not show or that stands for a
-// plain letter. Those of most languages cannot.
+// unusual tells whether a character may be one that does not show, that stands for a
+// plain letter, or that ends a line. Those of most languages cannot.
 func unusual(r rune) bool {
 	switch {
 	case r < 0x2000: // Latin, Greek, Cyrillic, Semitic and Indic letters, Hangul
-		return r >= 0xa0 && r < 0xc0 || r >= 0x600 && r < 0x900 || r >= 0x1800 && r < 0x1e00
+		return r >= 0xa0 && r < 0xc0 || r == 0x85 || r >= 0x600 && r < 0x900 || r >= 0x1800 && r < 0x1e00
 	case r < 0x2060: // dashes, quotation marks
 		return r < 0x2010 || r >= 0x2024 && r < 0x2030
 	case r < 0x2c00:
@@ -106,6 +106,9 @@ func plainForm(r rune) string {
 	}
 	return s
 }
+
+// spread tells whether letters of two or four bytes may stand in a text.
+func spread(t string) bool { return strings.Count(t, "\x00") >= least }
 
 // narrow takes the zeros out of a text of two or four bytes for each letter.
 func narrow(b []byte) []byte {

@@ -14,6 +14,12 @@ type byteLook struct {
 	url, at  bool
 }
 
+// otherwise tells whether some readers end lines of a text elsewhere.
+func otherwise(t string) bool {
+	u, _ := ended(t, endsPython)
+	return u != t
+}
+
 // suspiciousBytes tells whether any way to find a credential in a text has something to
 // begin with.
 func suspiciousBytes(t string) bool {
@@ -42,7 +48,7 @@ func suspiciousBytes(t string) bool {
 		high |= c
 		switch {
 		case class == 0:
-		case class == isBlank && l.chain < 0 && c != '\n':
+		case class == isBlank && l.chain < 0 && c != '\n' && c != '\r':
 			l.word = run
 		default:
 			next, found := l.special(i, class)
@@ -54,7 +60,7 @@ func suspiciousBytes(t string) bool {
 			}
 		}
 	}
-	return high >= 0x80 && invisible(t) || entity(t) || l.percents >= 3 || l.url && l.at || len(t)-run >= leastBase64 && decodable(t[run:]) || l.ends(len(t))
+	return high >= 0x80 && invisible(t) || entity(t) || spread(t) || otherwise(t) || l.percents >= 3 || l.url && l.at || len(t)-run >= leastBase64 && decodable(t[run:]) || l.ends(len(t))
 }
 
 // special looks at a byte that is more than a letter, and is where the look goes on
@@ -66,7 +72,7 @@ func (l *byteLook) special(i int, class byte) (next int, found bool) {
 		if l.chain >= 0 && l.ends(i) {
 			return i, true
 		}
-		if t[i] == '\n' && nextLine(t, i) != 0 && i > l.word && i-l.word >= leastBase64 {
+		if (t[i] == '\n' || t[i] == '\r') && nextLine(t, i) != 0 && i > l.word && i-l.word >= leastBase64 {
 			return i, true // the lines of an encoding
 		}
 		l.word = i + 1

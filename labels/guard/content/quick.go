@@ -143,7 +143,7 @@ func (l *look) closely(from int) (next int, found bool) {
 		l.seen |= marks[t[i]]
 		switch {
 		case class == 0:
-		case class == isBlank && l.chain < 0 && t[i] != '\n':
+		case class == isBlank && l.chain < 0 && (t[i] == ' ' || t[i] == '\t'):
 			return run, false
 		default:
 			next, found := l.special(i, class)
@@ -167,7 +167,7 @@ func (l *look) special(i int, class byte) (next int, found bool) {
 		if l.chain >= 0 && l.ends(i) {
 			return i, true
 		}
-		if t[i] == '\n' && nextLine(t, i) != 0 && i > l.word && i-l.word >= leastBase64 {
+		if (t[i] == '\n' || t[i] == '\r') && nextLine(t, i) != 0 && i > l.word && i-l.word >= leastBase64 {
 			return i, true // the lines of an encoding
 		}
 		l.word = i + 1
@@ -182,6 +182,9 @@ func (l *look) special(i int, class byte) (next int, found bool) {
 			}
 			l.joined += i - l.piece
 			l.piece = end
+			if strings.IndexByte(t[i:end], '\r') >= 0 {
+				l.seen |= isCR
+			}
 			return end - 1, false
 		}
 		if l.chain >= 0 && l.ends(i) || t[i] == '\\' && escapes(t[i:min(len(t), i+4)]) || strings.HasPrefix(t[i:], `"kty"`) {

@@ -62,8 +62,7 @@ func (s *sighting) look(t string, layer int, at func(int) int) {
 // found records a credential, once for each line.
 func (s *sighting) found(from, to int, why string) {
 	if why == whyHidden || why == whyRandom {
-		line := 1 + strings.Count(s.c.text[:min(from, len(s.c.text))], "\n")
-		if s.lines[line] {
+		if s.lines[s.c.lineAt(s.c.place(from))] {
 			return
 		}
 	}
@@ -72,7 +71,7 @@ func (s *sighting) found(from, to int, why string) {
 		if s.lines == nil {
 			s.lines = map[int]bool{}
 		}
-		s.lines[1+strings.Count(s.c.text[:min(from, len(s.c.text))], "\n")] = true
+		s.lines[s.c.lineAt(s.c.place(from))] = true
 	}
 }
 

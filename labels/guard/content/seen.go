@@ -92,8 +92,9 @@ func (g *gather) name(x args.Value) {
 	}
 }
 
-// pointer is where a value stands; it ends above a name that holds a credential.
-func pointer(v args.Value) string {
+// Pointer is the JSON Pointer of a value; it ends above a name that holds a credential,
+// so that whoever tells it does not repeat one.
+func Pointer(v args.Value) string {
 	at := v
 	for x := v; x.Kind() != 0; x = x.Parent() {
 		if n := x.Name(); len(n) >= least && suspicious(n) && credential(n) {
@@ -102,6 +103,25 @@ func pointer(v args.Value) string {
 	}
 	return at.Pointer()
 }
+
+// Place is a JSON Pointer as Pointer has it, for those who have it as text alone.
+func Place(pointer string) string {
+	if len(pointer) < least || !suspicious(pointer) && !suspicious(unpointer.Replace(pointer)) {
+		return pointer
+	}
+	for at := 0; at < len(pointer); {
+		from := at
+		for at++; at < len(pointer) && pointer[at] != '/'; {
+			at++
+		}
+		if n := unpointer.Replace(strings.TrimPrefix(pointer[from:at], "/")); len(n) >= least && credential(n) {
+			return pointer[:from]
+		}
+	}
+	return pointer
+}
+
+var unpointer = strings.NewReplacer("~1", "/", "~0", "~")
 
 // credential tells whether a text holds one.
 func credential(t string) bool {

@@ -45,10 +45,16 @@ func (c *check) write() {
 	if c.w.Patch && c.patch() {
 		return
 	}
+	c.judged()
+	c.ends()
+}
+
+// judged judges the text as it is read where a line ends at \n.
+func (c *check) judged() {
 	if !c.w.seen { // what has the shape of a patch is held against secrets where it stands
 		c.secrets()
 	}
-	if c.w.named || c.w.Loose && !fileLike(text) {
+	if c.w.named || c.w.Loose && !fileLike(c.text) {
 		return
 	}
 	c.read()
