@@ -1,6 +1,9 @@
 package gateway
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
@@ -9,64 +12,182 @@ import (
 	"github.com/pratique-dev/pratique/registry"
 )
 
-// asidePlace is what pointers into what stands beside the arguments begin with. The rest
-// is a JSON Pointer into the request.
-const asidePlace = "frame:"
+// What a reading of what stands beside the arguments has for names that are the
+// protocol's: names that mean nothing to rules and guards, which judge members by name.
+const (
+	asideMeta     = "_"      // of _meta
+	asideAnswers  = "__"     // of answers, in a row
+	asideRest     = "___"    // of the envelope
+	asideArgument = "____"   // of what a completion is for
+	asideContext  = "_____"  // of the arguments that are known at a completion
+	asideRef      = "______" // of the ref of a completion
+)
 
-// aside reads what goes upstream beside the arguments of a request: members that no
-// protocol knows, answers to questions, _meta that is the agent's, and what a completion
-// is for under the name of the argument that it completes. nil: nothing does. The error
-// is args.ErrArgs.
+// asidePlace is what pointers begin with, by the name of the member below the root:
+// "frame:", and a JSON Pointer into the request.
+func asidePlace(name string) string {
+	switch name {
+	case asideMeta:
+		return "frame:/params/_meta"
+	case asideAnswers:
+		return "frame:/params/inputResponses"
+	case asideRest:
+		return "frame:"
+	case asideArgument:
+		return "frame:/params/argument"
+	case asideContext:
+		return "frame:/params/context/arguments"
+	case asideRef:
+		return "frame:/params/ref"
+	}
+	return "frame:/params/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// aside reads what goes upstream beside the arguments of a request: members that the
+// method does not have, answers to questions, _meta that is the agent's, and what a
+// completion is for under the name of the argument that it completes. nil: nothing does.
+// The error is args.ErrArgs.
 func (c *call) aside(p *params) (*args.Tree, error) {
-	completes := c.f.Method == methodComplete
-	if !p.beside && !completes && len(c.f.Rest) == 0 {
+	if !p.beside && len(c.f.Rest) == 0 && c.f.Method != methodComplete {
 		return nil, nil
 	}
-	inside := asideParams(p, completes)
-	if len(inside) == 0 && len(c.f.Rest) == 0 {
+	list := asideParams(p, c.f.Method)
+	if len(c.f.Rest) > 0 {
+		list = append(list, mcp.Member{Name: asideRest, Value: mcp.Object(c.f.Rest...)})
+	}
+	if len(list) == 0 {
 		return nil, nil
 	}
-	return readAside(append([]mcp.Member{{Name: "params", Value: mcp.Object(inside...)}}, c.f.Rest...))
+	return readAside(list, asidePlace)
+}
+
+func readAside(list []mcp.Member, place func(string) string) (*args.Tree, error) {
+	tree, err := args.Parse(mcp.Object(list...))
+	if err == nil {
+		tree.Under(place)
+	}
+	return tree, err
 }
 
 // asideParams are the members of params that nobody else judges.
-func asideParams(p *params, completes bool) (list []mcp.Member) {
+func asideParams(p *params, method string) (list []mcp.Member) {
+	sp := specs[method]
+	add := func(name string, members []mcp.Member) {
+		if len(members) > 0 {
+			list = append(list, mcp.Member{Name: name, Value: mcp.Object(members...)})
+		}
+	}
 	for name, v := range mcp.Members(p.raw) {
-		switch name {
-		case "name", "uri", "level", "cursor", "arguments", "requestState", "task", "notifications", "ref":
-		case "_meta":
-			if kept := asideMeta(v); len(kept) > 0 {
-				list = append(list, mcp.Member{Name: name, Value: mcp.Object(kept...)})
-			}
-		case "argument":
-			arg, ok := mcp.GetString(v, "name")
-			if value, there := mcp.Get(v, "value"); completes && ok && there {
-				v = mcp.Object(mcp.Member{Name: arg, Value: value})
-			}
+		switch {
+		case name == "_meta":
+			add(asideMeta, membersBut(v, mcp.IsProtocolMeta))
+		case name == "inputResponses":
+			list = append(list, mcp.Member{Name: asideAnswers, Value: array(allAnswers(v))})
+		case sp.exact([]byte(name)) == "":
 			list = append(list, mcp.Member{Name: name, Value: v})
+		case name == "argument":
+			rest := membersBut(v, func(n string) bool { return n == "name" || n == "value" })
+			arg, _ := mcp.GetString(v, "name")
+			if value, ok := mcp.Get(v, "value"); ok {
+				rest = append(rest, mcp.Member{Name: arg, Value: value})
+			}
+			add(asideArgument, rest)
+		case name == "context":
+			if known, ok := mcp.Get(v, "arguments"); ok {
+				list = append(list, mcp.Member{Name: asideContext, Value: known})
+			}
+			add(name, membersBut(v, func(n string) bool { return n == "arguments" }))
+		case name == "ref":
+			add(asideRef, membersBut(v, func(n string) bool { return n == "type" || n == "name" || n == "uri" }))
+		}
+	}
+	return list
+}
+
+// membersBut are the members of an object but some.
+func membersBut(object jsontext.Value, some func(name string) bool) (list []mcp.Member) {
+	for name, v := range mcp.Members(object) {
+		if !some(name) {
+			list = append(list, mcp.Member{Name: name, Value: v})
+		}
+	}
+	return list
+}
+
+func array(list []jsontext.Value) jsontext.Value {
+	out := jsontext.Value("[")
+	for i, v := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, v...)
+	}
+	return append(out, ']')
+}
+
+// allAnswers are the parts of all answers of a request.
+func allAnswers(all jsontext.Value) (list []jsontext.Value) {
+	for _, v := range mcp.Members(all) {
+		list = append(list, answerParts(v)...)
+	}
+	return list
+}
+
+// answerParts takes an answer to a question apart, so that the protocol's own names in it are
+// not held for those of arguments: what an elicitation brought, and tools that a model
+// wants called, stay as they are, and the rest are texts.
+func answerParts(v jsontext.Value) (list []jsontext.Value) {
+	_, elicited := mcp.Get(v, "action")
+	_, spoken := mcp.Get(v, "role")
+	own := []string{"action", "role", "model", "stopReason"}
+	var rest []mcp.Member
+	for name, x := range mcp.Members(v) {
+		switch {
+		case name == "_meta":
+			list = append(list, mcp.Object(membersBut(x, mcp.IsProtocolMeta)...))
+		case slices.Contains(own, name):
+			list = append(list, asText(x))
+		case name == "content" && elicited:
+			list = append(list, x)
+		case name == "content" && spoken, name == "roots" && !elicited:
+			list = append(list, blockParts(x)...)
 		default:
-			list = append(list, mcp.Member{Name: name, Value: v})
+			rest = append(rest, mcp.Member{Name: name, Value: x})
 		}
 	}
-	return list
+	return append(list, mcp.Object(rest...))
 }
 
-// asideMeta are the members of _meta that go on as they came.
-func asideMeta(meta jsontext.Value) (list []mcp.Member) {
-	for name, v := range mcp.Members(meta) {
-		if !mcp.IsProtocolMeta(name) {
-			list = append(list, mcp.Member{Name: name, Value: v})
+// blockParts are the parts of what a model said, or of roots.
+func blockParts(v jsontext.Value) (list []jsontext.Value) {
+	if v.Kind() == '[' {
+		for x := range mcp.Elements(v) {
+			list = append(list, blockParts(x)...)
+		}
+		return list
+	}
+	if v.Kind() != '{' {
+		return []jsontext.Value{asText(v)}
+	}
+	own := []string{"type", "text", "data", "mimeType", "name", "id", "toolUseId", "uri", "title"}
+	var rest []mcp.Member
+	for name, x := range mcp.Members(v) {
+		switch {
+		case slices.Contains(own, name) && x.Kind() == '"':
+			list = append(list, asText(x))
+		case name == "input" || name == "structuredContent":
+			list = append(list, x)
+		default:
+			rest = append(rest, mcp.Member{Name: name, Value: x})
 		}
 	}
-	return list
+	return append(list, mcp.Object(rest...))
 }
 
-func readAside(list []mcp.Member) (*args.Tree, error) {
-	tree, err := args.Parse(mcp.Object(list...))
-	if err == nil {
-		tree.Under(asidePlace)
-	}
-	return tree, err
+// asText is a value under the name of a text for people, which is held against secrets
+// alone.
+func asText(v jsontext.Value) jsontext.Value {
+	return mcp.Object(mcp.Member{Name: "text", Value: v})
 }
 
 // plainToken is how long a token of the protocol's is that nobody looks into.
@@ -74,31 +195,55 @@ const plainToken = 16
 
 // mayAnswer asks the policy whether what the agent answers to a question may go
 // upstream: the call that the question belongs to is decided again, with the answer
-// beside its arguments. Where nobody answered nothing goes.
-func (s *Session) mayAnswer(c *call, answer mcp.Frame, outcome string) (policy.Decision, error) {
+// beside its arguments. Where it may belong to any call that is open, all have to let it
+// pass. Where nobody answered nothing goes.
+func (s *Session) mayAnswer(c *call, outside bool, a mcp.Frame, outcome string) (policy.Decision, error) {
 	if outcome != registry.OutcomeReturned && outcome != registry.OutcomeError {
 		return policy.Decision{}, nil
 	}
-	s.mu.Lock()
-	under := c.under
-	s.mu.Unlock()
-	if under == nil {
-		return policy.Refuse(policy.Arguments, "arguments"), errDenied
-	}
-	list := []mcp.Member{{Name: "result", Value: answer.Result}}
-	if answer.Shape == mcp.Failure {
-		list = []mcp.Member{{Name: "error", Value: mcp.Quote(answer.Error.Message)}}
-		if answer.Error.Data != nil {
-			list = append(list, mcp.Member{Name: "data", Value: answer.Error.Data})
+	list := answerParts(a.Result)
+	if a.Shape == mcp.Failure {
+		list = []jsontext.Value{asText(mcp.Quote(a.Error.Message))}
+		if a.Error.Data != nil {
+			list = append(list, a.Error.Data)
 		}
 	}
-	tree, err := readAside(list)
+	tree, err := readAside([]mcp.Member{{Name: asideAnswers, Value: array(list)}}, func(string) string { return "frame:/result" })
 	if err != nil {
 		return policy.Refuse(policy.Arguments, "arguments"), err
 	}
 	defer tree.Release()
+	for _, x := range s.askers(c, outside) {
+		if d := s.decideAnswer(x, tree); d.Verb() != policy.Allow {
+			return d, errDenied
+		}
+	}
+	return policy.Decision{}, nil
+}
+
+// askers are the calls that a question may belong to.
+func (s *Session) askers(c *call, outside bool) []*call {
+	list := []*call{c}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.calls {
+		if outside && x.sent && x != c {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// decideAnswer decides a call that is under way with an answer beside it.
+func (s *Session) decideAnswer(c *call, answer *args.Tree) policy.Decision {
+	s.mu.Lock()
+	under := c.under
+	s.mu.Unlock()
+	if under == nil {
+		return policy.Refuse(policy.Arguments, "arguments")
+	}
 	f := s.facts(c, &under.item)
-	f.Gate, f.Args, f.Beside, f.At = under.item.State, under.p.arguments(), tree, s.g.o.Now()
+	f.Gate, f.Args, f.Beside, f.At = under.item.State, under.p.arguments(), answer, s.g.o.Now()
 	f.Fit = policy.Fits // as it was when the call was let through
 	if c.counts != nil {
 		f.Counts = *c.counts
@@ -106,8 +251,5 @@ func (s *Session) mayAnswer(c *call, answer mcp.Frame, outcome string) (policy.D
 	if under.label.Tool() != "" {
 		f.Tier = min(f.Tier, under.label.Tier())
 	}
-	if d := c.policy().Decide(f); d.Verb() != policy.Allow {
-		return d, errDenied
-	}
-	return policy.Decision{}, nil
+	return c.policy().Decide(f)
 }

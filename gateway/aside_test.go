@@ -16,6 +16,7 @@ import (
 const asideRules = `rules:
 - {name: bots, allow: [it], args: {branch: {refs: ["bot/*"]}}}
 - {name: forced, never: [it], args: {force: {equals: true, optional: true}}}
+- {name: acts, never: [it], args: {action: {equals: accept, optional: true}}}
 - {name: completes, allow: [p], methods: [completion/complete]}
 `
 
@@ -57,13 +58,20 @@ func TestWhatStandsBesideIsJudged(t *testing.T) {
 		{"a secret in _meta", ask(methodCall, call+`,"_meta":{"com.example/x":"`+secretText+`"}}`), "guard", "frame:/params/_meta/com.example~1x"},
 		{"a secret for a token", ask(methodCall, call+`,"_meta":{"progressToken":"`+secretText+`"}}`), "guard", "frame:/params/_meta/progressToken"},
 		{"a secret for a level", ask(methodCall, call+`,"_meta":{"io.modelcontextprotocol/logLevel":"`+secretText+`"}}`), "guard", "frame:/params/_meta/io.modelcontextprotocol~1logLevel"},
-		{"an answer to nothing", ask(methodCall, call+`,"inputResponses":{"q":{`+with+`{"branch":"main"}}}}`), "guard", "frame:/params/inputResponses/q/content/branch"},
-		{"JSON in a text", ask(methodCall, call+`,"inputResponses":{"q":{`+with+`{"data":"{\"branch\":\"main\"}"}}}}`), "guard", "frame:/params/inputResponses/q/content/data!/branch"},
+		{"an answer to nothing", ask(methodCall, call+`,"inputResponses":{"q":{`+with+`{"branch":"main"}}}}`), "guard", "frame:/params/inputResponses/1/branch"},
+		{"JSON in a text", ask(methodCall, call+`,"inputResponses":{"q":{`+with+`{"data":"{\"branch\":\"main\"}"}}}}`), "guard", "frame:/params/inputResponses/1/data!/branch"},
+		{"the protocol's own words", ask(methodCall, call+`,"inputResponses":{"branch":{`+with+`{"note":"x"}},"r":{"roots":[{"uri":"file:///home/u/main","name":"main"}]},"m":{"role":"assistant","model":"m","content":{"type":"text","text":"push to main"}}}}`), "", ""},
+		{"what a model wants called", ask(methodCall, call+`,"inputResponses":{"m":{"role":"assistant","model":"m","content":[{"type":"tool_use","id":"1","name":"push","input":{"branch":"main"}}]}}}`), "guard", "frame:/params/inputResponses/5/branch"},
+		{"a secret that a model says", ask(methodCall, call+`,"inputResponses":{"m":{"role":"assistant","model":"m","content":{"type":"text","text":"`+secretText+`"}}}}`), "guard", "frame:/params/inputResponses/3/text"},
+		{"a member of another method", ask(methodCall, call+`,"uri":"`+secretText+`","level":"x"}`), "guard", "frame:/params/uri"},
+		{"one more of another method", ask(methodCall, call+`,"ref":{"branch":"main"}}`), "guard", "frame:/params/ref/branch"},
 		{"what a rule forbids", ask(methodCall, call+`,"inputResponses":{"q":{`+with+`{"force":true}}}}`), "rule_never", ""},
 		{"beside the params", rest("com.example", `{"branch":"main"}`), "guard", "frame:/com.example/branch"},
 		{"beside the params, plain", rest("com.example", `{"a":1}`), "", ""},
-		{"too deep", rest("com.example", strings.Repeat("[", 127)+strings.Repeat("]", 127)), "", ""},
+		{"deep", rest("com.example", strings.Repeat("[", 120)+strings.Repeat("]", 120)), "", ""},
 		{"a completion", complete(`{"name":"path","value":"do"}`, `{"kind":"x"}`), "", ""},
+		{"a completion with more", ask(methodComplete, `{"ref":{"type":"ref/prompt","name":"p","path":"../x"},"argument":{"name":"a","value":"x"}}`), "guard", "frame:/params/ref/path"},
+		{"a completion with more beside the value", ask(methodComplete, `{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"x","path":"../x"}}`), "guard", "frame:/params/argument/path"},
 		{"a completion of a path", complete(`{"name":"path","value":"../../etc/pass"}`, `{}`), "guard", "frame:/params/argument/path"},
 		{"a completion under a path", complete(`{"name":"kind","value":"x"}`, `{"path":"../x","url":"http://169.254.169.254/"}`), "guard", "frame:/params/context/arguments/path"},
 	} {
@@ -99,6 +107,7 @@ func TestWhatStandsBesideIsJudged(t *testing.T) {
 // against the rules of the call that it belongs to.
 func TestAnswersAreJudged(t *testing.T) {
 	for _, c := range []struct{ name, answer, want string }{
+		{"the protocol's own words", `{"action":"decline","content":{}}`, ""},
 		{"plain", `{"action":"accept","content":{"size":"L","branch":"bot/y"}}`, ""},
 		{"another branch", `{"action":"accept","content":{"branch":"main"}}`, "guard"},
 		{"a secret", `{"action":"accept","content":{"note":"` + secretText + `"}}`, "guard"},
@@ -124,5 +133,39 @@ func TestAnswersAreJudged(t *testing.T) {
 		if len(out) != 1 || out[0].Reason != c.want {
 			t.Errorf("%s: %+v", c.name, out)
 		}
+	}
+}
+
+// TestAnAnswerOfSeveralCalls: where a question may belong to any of several open calls,
+// its answer has to pass for each.
+func TestAnAnswerOfSeveralCalls(t *testing.T) {
+	u := newServer(tool("it"), tool("free"))
+	var got mcp.Frame
+	var h *house
+	var s *Session
+	p := newPerson()
+	p.reply = func(f mcp.Frame) (mcp.Frame, error) {
+		return mcp.Answer(f.ID, jsontext.Value(`{"action":"accept","content":{"branch":"main"}}`)), nil
+	}
+	u.do = func(_ context.Context, _ *wire, x Exchange) (mcp.Frame, error) {
+		if name, _ := mcp.GetString(x.Frame.Params, "name"); name == "it" {
+			s.Handle(ctx, ask(methodCall, `{"name":"free","arguments":{}}`), p)
+		} else {
+			got = u.links[0].sink.Ask(ctx, mcp.Ask("42", "elicitation/create", jsontext.Value(`{"message":"Which?","requestedSchema":{"type":"object"}}`)))
+		}
+		return mcp.Answer(x.Frame.ID, jsontext.Value(`{"content":[]}`)), nil
+	}
+	rules, err := policy.Load([]byte("guards: {off: [refs]}\n" + asideRules + "- {name: free, allow: [free]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h = newHouse(t, u, policy.Personal, func(o *Options) { o.Policy = policy.Of(rules) })
+	s = h.shown(newPerson())
+	if a := s.Handle(ctx, ask(methodCall, `{"name":"free","arguments":{}}`), p); reason(a) != "" || got.Shape != mcp.Result {
+		t.Errorf("one call: %s %s", a.Bytes(), got.Bytes())
+	}
+	got = mcp.Frame{}
+	if a := s.Handle(ctx, ask(methodCall, `{"name":"it","arguments":{"branch":"bot/x"}}`), p); reason(a) != "" || got.Shape != mcp.Failure {
+		t.Errorf("two calls: %s %s", a.Bytes(), got.Bytes())
 	}
 }

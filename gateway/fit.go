@@ -8,6 +8,7 @@ import (
 	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/internal/shape"
 	"github.com/pratique-dev/pratique/labels/args"
+	"github.com/pratique-dev/pratique/labels/guard/content"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/quarantine/gate"
 )
@@ -46,7 +47,7 @@ func (g *Gateway) fit(method string, item *gate.Entry, tree *args.Tree) (fit pol
 		err = sh.CheckRead(tree.Doc())
 	}
 	if fault, ok := errors.AsType[*shape.Fault](err); ok {
-		return policy.Unfit, fault.Path
+		return policy.Unfit, content.Place(fault.Path)
 	} else if err != nil {
 		return policy.Unchecked, ""
 	}

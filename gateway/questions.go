@@ -49,7 +49,7 @@ func (s *Session) question(ctx context.Context, c *call, outside bool, f mcp.Fra
 	if refused != nil {
 		return *refused
 	}
-	return s.answerQuestion(ctx, c, t, f)
+	return s.answerQuestion(ctx, c, outside, t, f)
 }
 
 // admitQuestion judges a question together with what was asked and said before,
@@ -220,7 +220,7 @@ func (s *Session) recordQuestion(e *registry.Entry, params []byte) {
 
 // answerQuestion asks the agent, and lets its answer go to the upstream: a flow
 // to that origin, which must not name what is ours.
-func (s *Session) answerQuestion(ctx context.Context, c *call, t decisions.Ticket, f mcp.Frame) mcp.Frame {
+func (s *Session) answerQuestion(ctx context.Context, c *call, outside bool, t decisions.Ticket, f mcp.Frame) mcp.Frame {
 	a, err := c.peer.Ask(ctx, f)
 	o := s.entry(registry.EntryOutcome)
 	o.Method, o.Outcome, o.Invoked = f.Method, registry.OutcomeReturned, "yes"
@@ -240,7 +240,7 @@ func (s *Session) answerQuestion(ctx context.Context, c *call, t decisions.Ticke
 	if s.g.guard.names(flow) || a.Shape == mcp.Failure && s.g.guard.namesText(a.Error.Message) {
 		o.Outcome, o.Invoked, o.Reason = registry.OutcomeRefused, "no", string(policy.OwnGuard)
 		out = mcp.Fail(f.ID, mcp.CodeInternal, "the answer was not passed on", nil)
-	} else if d, err := s.mayAnswer(c, a, o.Outcome); err != nil {
+	} else if d, err := s.mayAnswer(c, outside, a, o.Outcome); err != nil {
 		o.Outcome, o.Invoked, o.Reason = registry.OutcomeRefused, "no", string(d.Reason())
 		out = mcp.Fail(f.ID, mcp.CodeInternal, "the answer was not passed on", nil)
 	}

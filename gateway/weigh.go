@@ -33,6 +33,12 @@ func (s *Session) weigh(ctx context.Context, c *call, f *policy.Facts) policy.De
 			for _, v := range all {
 				values[place] = append(values[place], string(v.Raw()))
 			}
+			if f.Beside != nil {
+				more, _ := guards.Places(f.Beside, place)
+				for _, v := range more {
+					values[place] = append(values[place], string(v.Raw()))
+				}
+			}
 		}
 	}
 	var d policy.Decision

@@ -23,13 +23,13 @@ var ErrArgs = errors.New("args: not an object of strict JSON within bounds")
 type Tree struct {
 	doc flat.Doc // Node.Extra says of a string what is known of the document in it
 
-	under  string  // see Under; of the outermost
-	loose  bool    // a document inside of a string: read as servers would
-	up     Value   // the string around; none of the outermost
-	level  int     // of documents around
-	inners []*Tree // see Inner
-	left   int     // of the outermost: nodes that documents inside of strings may still have
-	cut    bool    // of the outermost
+	under  func(string) string // see Under; of the outermost
+	loose  bool                // a document inside of a string: read as servers would
+	up     Value               // the string around; none of the outermost
+	level  int                 // of documents around
+	inners []*Tree             // see Inner
+	left   int                 // of the outermost: nodes that documents inside of strings may still have
+	cut    bool                // of the outermost
 }
 
 var trees = sync.Pool{New: func() any { return new(Tree) }}
@@ -60,9 +60,9 @@ func ParseFirst(raw []byte) (t *Tree, n int, err error) {
 	return t, n, nil
 }
 
-// Under has the pointers of values begin with a text, which says where the object stands
-// that was read.
-func (t *Tree) Under(place string) { t.under = place }
+// Under has the pointers of values begin with what place makes of the name of the member
+// of the root that they stand below, in place of that name.
+func (t *Tree) Under(place func(name string) string) { t.under = place }
 
 // keepNodes is the largest tree that goes back to the pool.
 const keepNodes = 4 << 10

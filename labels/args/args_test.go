@@ -209,10 +209,10 @@ func TestUnder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree.Under("frame:")
+	tree.Under(func(name string) string { return "frame:/" + name + name })
 	b, _ := tree.Root().First().Get("b")
 	in, _ := b.First().Inner()
-	if got := in.First().Pointer(); got != "frame:/a/b/0!/c" {
+	if got := in.First().Pointer(); got != "frame:/aa/b/0!/c" {
 		t.Error(got)
 	}
 	tree.Release()

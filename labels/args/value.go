@@ -158,15 +158,17 @@ func (v Value) Parent() Value {
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // Pointer is the JSON Pointer of the value. Below a document inside of a string it
-// goes on behind a "!": /options!/commit/branch. It begins with what the tree is Under.
+// goes on behind a "!": /options!/commit/branch. See Under.
 func (v Value) Pointer() string {
 	var steps []string // innermost first
-	root := ""
 	for v.t != nil {
-		root = v.t.under
 		switch p := v.Parent(); p.Kind() {
 		case '{':
-			steps = append(steps, "/"+escaper.Replace(v.Name()))
+			if p.t.under != nil && p.n == 0 {
+				steps = append(steps, p.t.under(v.Name()))
+			} else {
+				steps = append(steps, "/"+escaper.Replace(v.Name()))
+			}
 		case '[':
 			i := 0
 			for x := p.First(); x.n != v.n; x = x.Next() {
@@ -179,7 +181,6 @@ func (v Value) Pointer() string {
 		v = v.Parent()
 	}
 	var b strings.Builder
-	b.WriteString(root)
 	for i := len(steps) - 1; i >= 0; i-- {
 		b.WriteString(steps[i])
 	}
