@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/labels/guard/content"
 )
 
 // What an agent says of itself goes upstream when a session is opened, before any
@@ -28,7 +29,7 @@ func (g *Gateway) said(h mcp.Hello) mcp.Hello {
 		if !slices.Contains([]string{"name", "title", "version"}, name) {
 			continue
 		}
-		if t, ok := mcp.String(v); ok && len(t) <= maxSaid && !g.guard.namesText(t) {
+		if t, ok := mcp.String(v); ok && len(t) <= maxSaid && !g.guard.namesText(t) && content.Place(t) == t { // which cuts credentials off
 			set = append(set, mcp.Member{Name: name, Value: v})
 		}
 	}

@@ -44,6 +44,10 @@ func TestAHelloCarriesNothingBesideThePath(t *testing.T) {
 		if strings.Contains(sent, "secret") || strings.Contains(sent, "own-data") {
 			t.Errorf("%s: sent %.300s", rev, sent)
 		}
+		hi.ClientInfo = jsontext.Value(`{"name":"` + secretText + `","version":"1"}`)
+		if said := string(h.gw.said(hi).ClientInfo); strings.Contains(said, secretText) || !strings.Contains(said, `"1"`) {
+			t.Errorf("%s: said %s", rev, said)
+		}
 		if n, _ := mcp.GetString(got.ClientInfo, "version"); n != "1" {
 			t.Errorf("%s: clientInfo is %s", rev, got.ClientInfo)
 		}
