@@ -25,13 +25,17 @@ var odd = func() (t [0x80]bool) {
 	return t
 }()
 
-// opening are the bytes that a text with a sign may begin with.
+// opening are the bytes that a text with a sign may begin with. Any letter is one of
+// them: before a "+" in a scheme stands whatever fetches, as in "bzr+https".
 var opening = func() (t [256]bool) {
 	for c := range t {
-		t[c] = c <= ' ' || c >= 0x80 || strings.IndexByte(`-/\hwfgdltsr`, byte(c)) >= 0 || strings.IndexByte("HWFGDLTSR", byte(c)) >= 0
+		t[c] = c <= ' ' || c >= 0x80 || isLetter(byte(c)) || strings.IndexByte(`-/\+`, byte(c)) >= 0
 	}
 	return t
 }()
+
+// longestPart is the length of the longest part of a scheme that isFetched takes.
+const longestPart = 8
 
 // signsIn are those of a text under a name of kind k.
 func signsIn(v args.Value, k kind) (s sign) {
@@ -44,7 +48,7 @@ func signsIn(v args.Value, k kind) (s sign) {
 	}
 	if isLetter(text[0]) { // most texts are no scheme by their first letters
 		i := 1
-		for i < len(text) && isLetter(text[i]) {
+		for i < len(text) && i <= longestPart && isLetter(text[i]) {
 			i++
 		}
 		if i == len(text) || text[i] != ':' && text[i] != '+' && text[i] > ' ' {

@@ -77,6 +77,7 @@ func TestURLsByAnyName(t *testing.T) {
 		for _, text := range []string{
 			"https://evil.example/x", "HTTPS:evil.example", "ht\ttps://evil.example", " //evil.example/x", `\\evil.example\x`, `https:\\evil.example`, "git+https://evil.example/x",
 			"ws://evil.example", "https:\n//evil.example", "\ufeffhttps://evil.example", "git://evil.example/x",
+			"bzr+http://evil.example/x", "pip+https://evil.example/x", "+http://evil.example/x", "NPM+http://evil.example", "a+b+https:evil.example", "subversn+https://evil.example", "k\tb+http://evil.example",
 		} {
 			args := `{"` + name + `":"` + strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`).Replace(text) + `"}`
 			if got := told(listed.Check(call(t, "do", args))); !strings.Contains(got, "host /"+name) {
@@ -102,7 +103,7 @@ func TestURLsByAnyName(t *testing.T) {
 		{`do {"source":"s3://evil/x"}`, "host /source"},
 		{`do {"content":"https://evil.example/x","message":["https://evil.example"],"note":{"value":"https://evil.example"}}`, ""},
 		{`do {"body":"https://evil.example/x is down","query":"https://evil.example or not"}`, ""},
-		{`do {"x":"http: 404","scope":"http:read","y":"//div[@id='x.y']","z":"// a comment.","file":"a","w":"\\\\section{x}","time":"12:30","u":"urn:x"}`, ""},
+		{`do {"x":"http: 404","scope":"http:read","y":"//div[@id='x.y']","z":"// a comment.","file":"a","w":"\\\\section{x}","time":"12:30","u":"urn:x","c":"c++: what is new","k":"ctrl+alt: a key","e":"+http","m":"mailboxes+http://evil.example"}`, ""},
 	})
 	refusals(t, defaults, [][2]string{{`do {"source":"s3://bucket/x","remote":"ssh://git@h.example/x"}`, ""}})
 }

@@ -117,10 +117,10 @@ func TestPatchMembers(t *testing.T) {
 			{`{"patches":[P]}`, "ci /patches/0"}, {`{"diffs":[P]}`, "ci /diffs/0"}, {`{"git_diff":P}`, "ci /git_diff"}, {`{"patch_string":P}`, "ci /patch_string"}, {`{"patch_data":P}`, "ci /patch_data"}, {`{"edits":P}`, "ci /edits"}, {`{"edits":[{"new":P}]}`, "ci /edits/0/new"},
 			{`{"content":P}`, "ci /content"}, {`{"text":P}`, "ci /text"}, {`{"body":P}`, "ci /body"}, {`{"input":P}`, "ci /input"}, {`{"data":P}`, "ci /data"}, {`{"x":{"y":[[P]]}}`, "ci /x/y/0/0"}, {`{"key":P}`, "ci /key"}, {`{"command":["apply_patch",P]}`, "ci /command/1"}, {`{"command":P}`, "ci /command"},
 			{`{"args":["-p1",P]}`, "ci /args/1"}, {`{"options":J}`, "ci /options!/text"}, {`{"patch":L}`, "ci /patch"}, {`{"lines":L}`, "ci /lines"}, {`{"anything":L}`, "ci /anything"}, {`{"patch":B}`, "ci /patch"}, {`{"content":B}`, "ci /content"}, {`{"encoding":"base64","content":B}`, "ci /content"}, {`{"file":D}`, "ci /file"},
-			{`{"path":"/srv/repo","content":P}`, "ci /content"}, {`{"cwd":"/srv/repo","content":P}`, "ci /content"}, {`{"path":"x.md","content":P}`, "ci /content"}, {`{"title":"x","body":P}`, "ci /body"},
+			{`{"path":"/srv/repo","content":P}`, "ci /content"}, {`{"cwd":"/srv/repo","content":P}`, "ci /content"}, {`{"path":"x.md","content":P}`, "ci /content"}, {`{"title":"x","body":P}`, "ci /body"}, {`{"subject":"x","body":P}`, "ci /body"},
 
 			{`{"description":P}`, ""}, {`{"comment":P}`, ""}, {`{"message":P,"path":"a"}`, ""}, {`{"prompt":P}`, ""}, {`{"query":P}`, ""},
-			{`{"line":3,"path":"x","body":P}`, ""}, {`{"path":"x.md","content":Q}`, ""}, {`{"title":"x","body":Q}`, ""}, {`{"path":"patches/x.patch","content":P}`, ""}, {`{"path":"x.diff","content":P}`, ""},
+			{`{"line":3,"path":"x","body":P}`, ""}, {`{"path":"x.md","content":Q}`, ""}, {`{"title":"x","body":Q}`, ""}, {`{"to":["a@b.example"],"subject":"fix","body":Q}`, ""}, {`{"Subject":"fix","content":Q}`, ""}, {`{"path":"patches/x.patch","content":P}`, ""}, {`{"path":"x.diff","content":P}`, ""},
 			{`{"old_str":P,"new_str":"x"}`, ""},
 		} {
 			lines := strings.ReplaceAll(strings.TrimSuffix(p, `\n"`)+`"`, `\n`, `","`)

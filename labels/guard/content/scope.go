@@ -71,6 +71,8 @@ func (s *scope) member(x args.Value, r role) {
 		case len(s.names) < mostNames:
 			s.names = append(s.names, x)
 		}
+	case proseName: // a mail has a title too
+		s.topic = s.topic || topic(x.Name())
 	case fromName:
 		s.from = s.from || t != ""
 	case textName, partName, patchName:
