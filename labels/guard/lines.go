@@ -24,49 +24,144 @@ type wordList struct {
 	text  string
 }
 
-// Bounds of the commands in one call.
+// Bounds of the commands in one call, besides what a ref.Budget has.
 const (
-	maxCommands = 256 << 10 // bytes of values that are commands, or parts of them
+	maxCommands = 256 << 10 // bytes of texts that are commands, or parts of them
 	maxParts    = 6         // of one line, and as many lists
-	maxTried    = 2 << 20   // bytes of what they can be together
+	maxProgram  = 4096      // bytes of the name of a program
 )
 
+// A liner judges the commands of one call, all within one budget.
+type liner struct {
+	budget   *ref.Budget
+	left     int // of maxCommands
+	order    []*line
+	of       map[args.Value]*line
+	has      map[args.Value]bool         // objects that have a command
+	programs map[args.Value][]args.Value // and those that have the name of a program
+}
+
 // lines judges the commands in the arguments, object by object.
-func (w *walker) lines() {
-	var order []*line
-	left := maxCommands
-	of := map[args.Value]*line{}
+func (w *walker) lines() { w.commands(new(ref.Budget)) }
+
+func (w *walker) commands(b *ref.Budget) {
+	l := liner{budget: b, left: maxCommands, of: map[args.Value]*line{}, has: map[args.Value]bool{}, programs: map[args.Value][]args.Value{}}
+	w.findCommands(&l)
+	w.allLines(&l)
+}
+
+// findCommands looks for commands and programs, that other members may be the words of.
+func (w *walker) findCommands(l *liner) {
 	for i := range w.index.list {
 		m := &w.index.list[i]
-		k := w.kindOf(m)
-		if k&(isCommand|isWords) == 0 {
-			continue
+		if w.kindOf(m)&isCommand != 0 {
+			l.has[m.value.Parent()] = true
+		} else if m.value.Kind() == '"' && isProgram[string(w.index.name(m))] && len(strings.TrimSpace(m.value.Text())) <= maxProgram {
+			object := m.value.Parent()
+			l.programs[object] = append(l.programs[object], m.value)
 		}
-		if left -= len(m.value.Raw()); left < 0 {
-			w.refuse("ref", m.value, ref.WhyLong)
-			return
-		}
-		v, object := m.value, m.value.Parent()
-		l := of[object]
-		if l == nil {
-			l = &line{object: object}
-			of[object], order = l, append(order, l)
-		}
-		l.add(v, k)
-		if len(l.parts) > maxParts || len(l.lists) > maxParts {
-			w.refuse("ref", v, ref.WhyLong)
-			return
-		}
-		w.elements(v, k)
 	}
-	for _, l := range order {
-		w.command(l)
-		if len(l.parts) == 0 { // what it is the words of may stand around it
-			if around := above(of, l.object); around != nil && !allOptions(l.lists) {
-				w.together(around.parts, l.lists)
+}
+
+// isProgram are names of what is run with the words beside it; where there are none
+// they say nothing.
+var isProgram = map[string]bool{"program": true, "executable": true, "binary": true, "exe": true}
+
+// isWide are names of words that are more often those of all the input of something.
+var isWide = map[string]bool{"params": true, "parameters": true, "arguments": true}
+
+// enough tells whether nothing more is to be told, or the budget is spent: that was told.
+func (w *walker) enough(l *liner) bool {
+	return len(w.out) == maxViolations || l.budget.Over() || w.tries && w.failed
+}
+
+func (w *walker) allLines(l *liner) {
+	for i := range w.index.list {
+		m := &w.index.list[i]
+		if k := w.kindOf(m); k&(isCommand|isWords) != 0 && !w.part(l, m, k) || w.enough(l) {
+			return
+		}
+	}
+	for _, ln := range l.order {
+		if w.enough(l) {
+			return
+		}
+		if len(ln.lists) > 0 {
+			ln.parts = append(ln.parts, l.programs[ln.object]...)
+		}
+		if len(ln.parts) > maxParts {
+			w.refuse("ref", ln.lists[0].at, ref.WhyLong)
+			return
+		}
+		w.command(l.budget, ln)
+		if len(ln.parts) == 0 { // what it is the words of may stand around it
+			if around := l.above(ln.object); len(around) > 0 && !allOptions(ln.lists) {
+				w.together(l.budget, around, ln.lists)
 			}
 		}
 	}
+}
+
+// part takes a member for a part of the line of its object; false where there is too
+// much of that.
+func (w *walker) part(l *liner, m *member, k kind) bool {
+	v, object := m.value, m.value.Parent()
+	if k&isCommand == 0 && w.isInput(l, m) {
+		return true
+	}
+	if l.left -= sizeOf(v); l.left < 0 {
+		w.refuse("ref", v, ref.WhyLong)
+		return false
+	}
+	ln := l.of[object]
+	if ln == nil {
+		ln = &line{object: object}
+		l.of[object], l.order = ln, append(l.order, ln)
+	}
+	ln.add(v, k)
+	if len(ln.parts) > maxParts || len(ln.lists) > maxParts {
+		w.refuse("ref", v, ref.WhyLong)
+		return false
+	}
+	w.elements(l.budget, v, k)
+	return true
+}
+
+// isInput tells whether a member that may hold words is an object of named input, or
+// stands in one, of which no command speaks: its members say themselves what they are.
+func (w *walker) isInput(l *liner, m *member) bool {
+	inside := false
+	for m.kind&isInner != 0 && m.around >= 0 {
+		m, inside = &w.index.list[m.around], true
+	}
+	if !isWide[string(w.index.name(m))] || w.tool().git {
+		return false
+	}
+	if in, ok := m.value.Inner(); !inside && m.value.Kind() != '{' && (!ok || in.Kind() != '{') {
+		return false
+	}
+	for v := m.value.Parent(); v.Kind() != 0; v = v.Parent() {
+		if l.has[v] || len(l.programs[v]) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sizeOf is how long the texts of a value are, without those of objects in it: these
+// have names of their own.
+func sizeOf(v args.Value) int {
+	switch v.Kind() {
+	case '[':
+		n := 2
+		for e := v.First(); e.Kind() != 0; e = e.Next() {
+			n += sizeOf(e) + 1
+		}
+		return n
+	case '"':
+		return len(v.Raw())
+	}
+	return 0
 }
 
 // add takes a member for what it may be: a text that is a command, or words. A list in
@@ -85,21 +180,24 @@ func (l *line) add(v args.Value, k kind) {
 	}
 }
 
-// above is the nearest line around an object that has a command.
-func above(of map[args.Value]*line, object args.Value) *line {
+// above is the command of the nearest line around an object that has one.
+func (l *liner) above(object args.Value) []args.Value {
 	for v := object.Parent(); v.Kind() != 0; v = v.Parent() {
-		if l := of[v]; l != nil && len(l.parts) > 0 {
-			return l
+		if ln := l.of[v]; ln != nil && len(ln.parts) > 0 {
+			return ln.parts
+		}
+		if list := l.programs[v]; len(list) > 0 {
+			return list[:min(len(list), maxParts)]
 		}
 	}
 	return nil
 }
 
 // elements judges the commands in a list of them, lines or arrays of words.
-func (w *walker) elements(v args.Value, k kind) {
+func (w *walker) elements(b *ref.Budget, v args.Value, k kind) {
 	git := w.tool().git
 	if in, ok := v.Inner(); ok && in.Kind() == '[' {
-		w.refuse("ref", v, w.set.refs.CheckWords(wordsOf(in), git))
+		w.refuse("ref", v, w.set.refs.CheckWordsIn(b, wordsOf(in), git))
 		v = in
 	}
 	if v.Kind() != '[' {
@@ -110,11 +208,11 @@ func (w *walker) elements(v args.Value, k kind) {
 		switch e.Kind() {
 		case '[':
 			w.wrote = true
-			w.refuse("ref", e, w.set.refs.CheckWords(wordsOf(e), git))
-			w.elements(e, k)
+			w.refuse("ref", e, w.set.refs.CheckWordsIn(b, wordsOf(e), git))
+			w.elements(b, e, k)
 		case '"':
 			if k&isCommand != 0 || whole {
-				w.refuse("ref", e, w.set.refs.CheckCommand(e.Text(), whole))
+				w.refuse("ref", e, w.set.refs.CheckCommandIn(b, e.Text(), whole))
 			}
 		}
 	}
@@ -123,7 +221,7 @@ func (w *walker) elements(v args.Value, k kind) {
 // command judges a command and its words that stand side by side in one object:
 // {"command": "git push origin main"}, {"command": "git", "args": ["push"]}, and of a
 // tool that is git {"args": ["push"]}.
-func (w *walker) command(l *line) {
+func (w *walker) command(b *ref.Budget, l *line) {
 	git, refs := w.tool().git, w.set.refs
 	if len(l.parts) == 1 && git && strings.TrimSpace(l.parts[0].Text()) == "push" && allOptions(l.lists) {
 		w.trade.push = true // what is pushed stands in other members
@@ -135,11 +233,11 @@ func (w *walker) command(l *line) {
 	alone := len(l.parts) == 1 && len(l.lists) == 0
 	for _, part := range l.parts {
 		w.wrote = true
-		w.refuse("ref", part, refs.CheckCommand(part.Text(), git && alone))
+		w.refuse("ref", part, refs.CheckCommandIn(b, part.Text(), git && alone))
 	}
 	if len(l.parts) > 0 {
 		if !alone {
-			w.together(l.parts, l.lists)
+			w.together(b, l.parts, l.lists)
 		}
 		return
 	}
@@ -151,82 +249,21 @@ func (w *walker) command(l *line) {
 			w.refuse("ref", list.at, refs.CheckOptions(list.words))
 		default:
 			bare, w.wrote = true, true
-			w.list(list)
+			w.list(b, list)
 		}
 	}
 	if bare && len(l.lists) > 1 {
-		w.together(nil, l.lists)
+		w.together(b, nil, l.lists)
 	}
 }
 
 // list judges words that no command stands beside.
-func (w *walker) list(l wordList) {
+func (w *walker) list(b *ref.Budget, l wordList) {
 	git, refs := w.tool().git, w.set.refs
 	if l.at.Kind() == '"' {
-		w.refuse("ref", l.at, refs.CheckCommand(l.text, git))
+		w.refuse("ref", l.at, refs.CheckCommandIn(b, l.text, git))
 	}
-	w.refuse("ref", l.at, refs.CheckWords(l.words, git))
-}
-
-// together judges the parts of a command with the words beside them. Which of several
-// a program takes, and in which order, is not known: each is tried first, and each list
-// that is more than options alone.
-func (w *walker) together(parts []args.Value, lists []wordList) {
-	at := args.Value{}
-	if len(lists) > 0 {
-		at = lists[0].at
-	} else if len(parts) > 0 {
-		at = parts[len(parts)-1]
-	}
-	left := maxTried
-	for i := range max(1, len(parts)) {
-		var head wordList
-		for _, p := range rotated(parts, i) {
-			head = head.with(wordList{words: strings.Fields(p.Text()), text: p.Text()})
-		}
-		for j := range max(1, len(lists)) {
-			all := head
-			for _, l := range rotated(lists, j) {
-				all = all.with(l)
-			}
-			why := w.written(all, &left)
-			if why == "" && len(lists) > 1 && !onlyOptions(lists[j].words) {
-				why = w.written(head.with(lists[j]), &left)
-			}
-			if why != "" {
-				w.refuse("ref", at, why)
-				return
-			}
-		}
-	}
-}
-
-// written is why a command and its words are refused: as they are, as a shell reads
-// them, and as programs do that part words like a shell and know no comments.
-func (w *walker) written(l wordList, left *int) string {
-	git := w.tool().git
-	if *left -= len(l.text); *left < 0 {
-		return ref.WhyLong
-	}
-	why := ""
-	if len(l.text) <= ref.MaxText { // of longer ones only those pass as a line that do not speak of git
-		why = w.set.refs.CheckWords(l.words, git)
-	}
-	if why == "" {
-		why = w.set.refs.CheckCommand(l.text, git)
-	}
-	if why == "" && strings.Contains(l.text, "#") {
-		why = w.set.refs.CheckCommand(strings.ReplaceAll(l.text, "#", `\#`), git)
-	}
-	return why
-}
-
-func (l wordList) with(m wordList) wordList {
-	text := l.text
-	if text != "" && m.text != "" {
-		text += " "
-	}
-	return wordList{words: slices.Concat(l.words, m.words), text: text + m.text}
+	w.refuse("ref", l.at, refs.CheckWordsIn(b, l.words, git))
 }
 
 // rotated is a list that begins with the element i.

@@ -100,3 +100,58 @@ func TestLinesAreBounded(t *testing.T) {
 		t.Errorf("a long line without git: %+v", v)
 	}
 }
+
+// TestLinesShareABudget: what all objects of a call cost together has a bound, and over
+// that it is refused; where enough was told no more is read.
+func TestLinesShareABudget(t *testing.T) {
+	s, err := guard.Compile(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := strings.TrimSuffix(strings.Repeat(`{"args":"x"},`, 1000), ",")
+	crowd := `{"command":"a $b","run":"a","cmd":"b","exec":"c","bash":"d","shell":"e","args":["a"],"argv":["b"],"options":["c"],"flags":["d"],"params":["e"],"arguments":["f"]},`
+	for name, raw := range map[string]string{
+		"one long command around":   `{"command":"` + strings.Repeat("gi log $a b ", 10_000) + `","x":[` + many + `]}`,
+		"many parts and many lists": `{"x":[` + strings.TrimSuffix(strings.Repeat(crowd, 800), ",") + `]}`,
+		"a program around":          `{"program":"` + strings.Repeat("a$b", 1300) + `","x":[` + many + `]}`,
+	} {
+		c := call(t, "run", raw)
+		if n := s.Spent(c); n > 5<<19 {
+			t.Errorf("%s: %d bytes were read", name, n)
+		}
+		if v := s.Check(c); len(v) == 0 || len(v) > 16 {
+			t.Errorf("%s: %d told", name, len(v))
+		}
+	}
+	if n := s.Spent(call(t, "run", `{"x":[`+strings.TrimSuffix(strings.Repeat(`{"command":"git push origin main"},`, 1000), ",")+`]}`)); n > 16*1024 {
+		t.Errorf("%d bytes were read of what is refused at once", n)
+	}
+}
+
+// TestInputIsNoCommand: named input under a wide name has no words of a command, unless
+// there is one, and does not count as long.
+func TestInputIsNoCommand(t *testing.T) {
+	s, err := guard.Compile(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x y ", 80_000)
+	for _, raw := range []string{
+		`{"arguments":{"path":"a","content":"` + long + `"}}`, `{"params":{"path":"a","content":"` + long + `"}}`, `{"name":"x","arguments":"{\"path\":\"a\",\"content\":\"` + long + `\"}"}`,
+		`{"params":{"name":"git push origin main","value":"` + long + `"}}`, `{"arguments":[{"path":"a","content":"` + long + `"}]}`, `{"args":{"path":"a","content":"` + long + `"}}`,
+		`{"program":"` + long + `"}`, `{"binary":"git push origin main"}`, `{"binary":"` + long + `","args":["x"]}`,
+	} {
+		if v := s.Check(call(t, "call_tool", raw)); len(v) > 0 {
+			t.Errorf("%.60s: %+v", raw, v)
+		}
+	}
+	for _, raw := range []string{
+		`{"program":"git","args":["push","origin","main"]}`, `{"executable":"/usr/bin/git","argv":["push","origin","main"]}`, `{"binary":"git","arguments":["push","origin","main"]}`, `{"program":"git","options":{"args":["push","origin","main"]}}`,
+		`{"program":"bash","args":["-c","cd x; git push origin main"]}`, `{"arguments":["git","push","origin","main"]}`, `{"params":"git push origin main"}`, `{"command":"git","params":{"value":["push","origin","main"]}}`, `{"program":"git","params":{"value":"push origin main"}}`,
+		`{"command":"git","arguments":"` + long + `"}`, `{"args":["` + long + `"]}`,
+	} {
+		if len(s.Check(call(t, "call_tool", raw))) == 0 {
+			t.Errorf("%.60s passes", raw)
+		}
+	}
+}

@@ -21,6 +21,7 @@ const (
 // A reading is one look at a command, with what is left of its bounds.
 type reading struct {
 	*Rule
+	call  *Budget
 	left  int    // words
 	bytes int    // of lines
 	named bool   // whether the text speaks of git at all
@@ -29,8 +30,8 @@ type reading struct {
 	piped bool   // whether a shell reads what a command of the line prints
 }
 
-func newReading(r *Rule, named bool) *reading {
-	return &reading{Rule: r, left: maxRead, bytes: maxLines, named: named}
+func newReading(r *Rule, call *Budget, named bool) *reading {
+	return &reading{Rule: r, call: call, left: maxRead, bytes: maxLines, named: named}
 }
 
 // CheckWords is why the rule refuses the words of a command, as they stand in an array
@@ -38,19 +39,36 @@ func newReading(r *Rule, named bool) *reading {
 // known to be the command (git), whose words then begin with its options and the
 // subcommand.
 func (r *Rule) CheckWords(words []string, git bool) (why string) {
+	return r.CheckWordsIn(new(Budget), words, git)
+}
+
+// CheckWordsIn is CheckWords, within what is left for a call.
+func (r *Rule) CheckWordsIn(call *Budget, words []string, git bool) (why string) {
 	if r == nil || len(r.patterns) == 0 {
 		return WhyNoRule
 	}
 	if len(words) > maxWords {
 		return WhyLong
 	}
-	return newReading(r, true).words(words, git, 0)
+	cost := lineCost
+	for _, w := range words {
+		cost += len(w)
+	}
+	if !call.Take(cost) {
+		return WhyLong
+	}
+	return newReading(r, call, true).words(words, git, 0)
 }
 
 // CheckCommand is why the rule refuses a command line, or several of them, as a shell
 // reads it. What a shell puts in for a variable or a command is not known and counts as
 // the worst, where git writes refs. It may be nothing, and git itself.
 func (r *Rule) CheckCommand(line string, git bool) (why string) {
+	return r.CheckCommandIn(new(Budget), line, git)
+}
+
+// CheckCommandIn is CheckCommand, within what is left for a call.
+func (r *Rule) CheckCommandIn(call *Budget, line string, git bool) (why string) {
 	named := git || mentionsGit(line)
 	switch {
 	case r == nil || len(r.patterns) == 0:
@@ -60,13 +78,13 @@ func (r *Rule) CheckCommand(line string, git bool) (why string) {
 	case named && len(line) > MaxText:
 		return WhyLong
 	}
-	return newReading(r, named).line(line, git, 0)
+	return newReading(r, call, named).line(line, git, 0)
 }
 
 // line judges a text as a shell reads it: with nothing known of variables; with what
 // the line itself sets, and braces; and as shells do that have other signs.
 func (r *reading) line(line string, git bool, depth int) string {
-	if r.bytes -= len(line) + lineCost; depth > maxShell || r.bytes < 0 {
+	if r.bytes -= len(line) + lineCost; depth > maxShell || r.bytes < 0 || !r.call.Take(len(line)+lineCost) {
 		return WhyLong
 	}
 	if why := r.commands(line, git, depth, false); why != "" {
@@ -219,7 +237,7 @@ func (r *reading) words(words []string, git bool, depth int) string {
 
 // read is git, within the bound.
 func (r *reading) read(words []string) string {
-	if r.left -= len(words) + 1; r.left < 0 {
+	if r.left -= len(words) + 1; r.left < 0 || !r.call.Take(wordCost*(len(words)+1)) {
 		return WhyLong
 	}
 	return r.Rule.git(words)
@@ -233,7 +251,7 @@ func isSubcommand(words []string) bool {
 // perhaps judges the words behind what may be git, or another program: only what git
 // alone writes counts, and where nothing speaks of git, only a protected name.
 func (r *reading) perhaps(words []string, first bool) string {
-	if r.left -= len(words) + 1; r.left < 0 {
+	if r.left -= len(words) + 1; r.left < 0 || !r.call.Take(wordCost*(len(words)+1)) {
 		return WhyLong
 	}
 	i := subcommand(words)
