@@ -102,10 +102,7 @@ func (r *contextual) line(l patchLine) {
 
 // side reads a line of the new side; false where it is none.
 func (r *contextual) side(l patchLine) bool {
-	text := l.text[1:]
-	if strings.HasPrefix(text, " ") {
-		text = text[1:]
-	}
+	text := strings.TrimPrefix(l.text[1:], " ")
 	switch l.text[0] {
 	case '+', '!':
 		r.at.put(text, l, true)
