@@ -116,8 +116,8 @@ func (r *reading) line(line string, git bool, depth int) string {
 var (
 	windowsPath = regexp.MustCompile(`\\([0-9A-Za-z_])`)
 	noQuotes    = strings.NewReplacer("'", " ", `"`, " ")
-	// escapedLines are those that printf makes.
-	escapedLines = strings.NewReplacer(`\n`, "\n", `\t`, "\t")
+	// escapedLines are those that printf makes, and env -S.
+	escapedLines = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\_`, " ")
 	// listOfWords are words as languages write them: ["git", "push"].
 	listOfWords = strings.NewReplacer("',", " ", `",`, " ", "['", " ", `["`, " ", "']", " ", `"]`, " ")
 )

@@ -2,6 +2,7 @@ package ref
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -206,16 +207,57 @@ func (r *reader) nested(line string) [][]string {
 const marked = "\x02\x03\x04"
 
 var (
+	bare    = regexp.MustCompile("\x02[^\x02\x03\x04]*\x03")                            // none
 	brace   = regexp.MustCompile("\x02([^\x02\x03\x04]*(?:\x04[^\x02\x03\x04]*)+)\x03") // a choice without another in it
 	unmark  = strings.NewReplacer("\x02", "{", "\x03", "}", "\x04", ",")
 	markers = [256]byte{'{': marked[0], '}': marked[1], ',': marked[2]}
 )
 
-// maxBraces is how many words the braces of one word become.
-const maxBraces = 256
+// Bounds of the braces of one word.
+const (
+	maxBraces = 256 // words that they become
+	maxLevels = 4   // of braces without a choice in each other
+)
+
+var letterRange = regexp.MustCompile(`^([!-~])\.\.([!-~])(?:\.\.-?([0-9]{1,3}))?$`)
+
+// ranged is what marked braces are that hold no comma: a choice, of a range of letters
+// ({a..e}), or themselves.
+func ranged(s string) string {
+	body := s[1 : len(s)-1]
+	m := letterRange.FindStringSubmatch(body)
+	if m == nil {
+		return "{" + body + "}"
+	}
+	from, to, step := int(m[1][0]), int(m[2][0]), 1
+	if n, err := strconv.Atoi(m[3]); err == nil && n > 0 {
+		step = n
+	}
+	if to < from {
+		step = -step
+	}
+	list := []string{}
+	for c := from; step > 0 && c <= to || step < 0 && c >= to; c += step {
+		list = append(list, string(rune(c)))
+	}
+	if len(list) == 1 {
+		return list[0]
+	}
+	return marked[:1] + strings.Join(list, marked[2:]) + marked[1:2]
+}
 
 // braces are the words that one becomes in shells that expand {a,b}.
 func (r *reader) braces(w string) []string {
+	for range maxLevels { // what holds no choice
+		plain := bare.ReplaceAllStringFunc(w, ranged)
+		if plain == w {
+			break
+		}
+		if r.grow(len(plain)); r.deep {
+			return nil
+		}
+		w = plain
+	}
 	list := []string{w}
 	for n := 0; n < len(list); {
 		at := brace.FindStringSubmatchIndex(list[n])

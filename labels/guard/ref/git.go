@@ -24,6 +24,9 @@ func (r *Rule) git(words []string) string {
 		return r.git(append(strings.Fields(words[n]), words[n+1:]...))
 	}
 	sub, words := strings.ToLower(words[n]), words[n+1:]
+	if len(words) == 1 && words[0] == "--help" && !strings.Contains(sub, unknown) { // git help
+		return ""
+	}
 	if judge := subcommands[sub]; judge != nil {
 		return judge(r, words)
 	}
@@ -77,6 +80,7 @@ func init() {
 		"filter-branch": (*Rule).filterBranch,
 		"config":        (*Rule).config,
 		"clone":         (*Rule).clone,
+		"subtree":       (*Rule).subtree,
 		"fast-import":   unseen, "filter-repo": unseen, "receive-pack": unseen,
 		"for-each-repo": func(r *Rule, words []string) string { // behind its options a command of git
 			for len(words) > 0 && strings.HasPrefix(words[0], "-") {

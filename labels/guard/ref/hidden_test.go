@@ -99,7 +99,7 @@ func TestHiddenCommandsAreBounded(t *testing.T) {
 		return before + strings.Repeat(s, (ref.MaxText-len(before)-len(after))/len(s)) + after
 	}
 	for name, line := range map[string]string{
-		"variables that grow": grows + "; git $a", "braces": fill("git ", "{a,b}", ""), "choices": fill("git ", "{a,b,c,d} ", ""), "nested braces": fill("git ", "{a,", ""), "defaults": fill("git ", "${a:-", ""), "substitutions": fill("git ", "$(", ""), "backquotes": fill("git ", "` ", ""),
+		"variables that grow": grows + "; git $a", "braces": fill("git ", "{a,b}", ""), "choices": fill("git ", "{a,b,c,d} ", ""), "ranges": fill("git ", "{!..~}", ""), "many ranges": fill("git ", "{!..~} ", ""), "empty braces": fill("git ", "{}", ""), "nested bare braces": "git " + strings.Repeat("{", 8000) + strings.Repeat("}", 8000), "ranges in ranges": fill("git ", "{{a..b},", ""), "nested braces": fill("git ", "{a,", ""), "defaults": fill("git ", "${a:-", ""), "substitutions": fill("git ", "$(", ""), "backquotes": fill("git ", "` ", ""),
 		"nested texts": fill("git rebase -x 'git log ", `"$a \n^ b" `, "'"), "texts": fill("git rebase ", "'-x git log $x\\n' ", ""), "perhaps git": fill("git; ", "$a $b ", ""), "perhaps git pushes": fill("git; ", "$a push ", ""), "signs": fill("git ", `\a^`, ""), "settings": fill("git ", "-c core.editor='a b $x' ", ""),
 		"sets": fill("git $a; ", "a=$a; b=$b$a; ", ""), "lists": fill("sh -c \"", "['git', 'x'],", `"`), "shells": fill("git; ", "sh -c 'a b' ", ""), "escapes": fill("git; ", "printf 'a\\nb c' ", "| sh"), "gits": fill("", "git ", ""), "dashed": fill("", "git-log ", ""), "xargs": fill("git ", "xargs 'a $b' ", ""),
 	} {
@@ -110,4 +110,29 @@ func TestHiddenCommandsAreBounded(t *testing.T) {
 			t.Errorf("%s: %g allocations of words", name, n)
 		}
 	}
+}
+
+// TestBracesAndJoinedLines: ranges in braces, and lines that stand joined to an option
+// of the program that runs them.
+func TestBracesAndJoinedLines(t *testing.T) {
+	judged(t, []string{
+		"g{i..i}t push origin main", "{g..g}it push origin main", "git {p..p}ush origin feat:main", "gi{t..t..2} push origin main", "g{j..h} git push origin main", "git push origin feat:ma{i..i}n", "git pus{h..z..30} origin feat:main", "{git,push,origin,{m..m}ain}", "{git,push,origin,main,{10..11}}", "{git,push,origin,main,{x}}", "{git,push,{{x}},main}", "sh -c 'g{i..i}t push origin main'",
+		"env -S'git push origin main'", "env -vS'git push origin main'", "env -S 'git push origin main'", "env --split-string='git push origin main'", "env --split-string 'git push origin main'", "env '-Scd x; git push origin main'", `env -S'git\_push\_origin\_main'`, "env -i -S'sh -c \"git push origin main\"'", "/usr/bin/env -S\"git push origin main\"",
+		"script -qc'git push origin main' /dev/null", "script -qc'cd x; git push origin main' /dev/null", "script --command='git push origin main' x", "script -q -c 'git push origin main' x", "ssh -oProxyCommand='git push origin main' h", "su -c'git push origin main'", "xargs -I{} sh -c'git push origin main'",
+	}, []string{
+		"g{a..c}t push origin main", "touch {a..c}.go && git add .", "for i in {1..500}; do git log main; done", "git add {a..z}.go", "git log main -- {x}", "git push origin feat/{a..b}", "echo {main..x}", "git diff main..feat", "'g{i..i}t' push origin main",
+		"env -S'git status'", "env -S'git log main'", "script -qc'git push origin feat/x' /dev/null", "env -i PATH=x git push origin feat/x", `printf 'a\_b'`,
+	})
+}
+
+// TestHonestLines: help, what a subtree reads, aliases that write nothing.
+func TestHonestLines(t *testing.T) {
+	judged(t, []string{
+		"git push --help origin main", "git push origin main --help", "git $X --help", "git push -h origin main", "git -c alias.x=push x --help main",
+		"git subtree push --prefix x origin main", "git subtree --prefix x push origin main", "git subtree push -P pull origin main", "git subtree -P pull push origin main", "git subtree split -P x -b main", "git subtree pull --prefix x origin feat:main", "git subtree pull --prefix x -b main origin x", "git subtree add --prefix x --branch=main origin x",
+		"git config alias.st push", "git config alias.st '!git push origin main'", "git config alias.st '-c alias.x=push x'", "git config alias.st 'status; git push origin main'", "git config alias.st 'bisect run ./x'", "git config alias.st 'submodule foreach ./x'", "git config alias.st status x", "git config --rename-section alias.st status", "git config rename-section alias status", "git config alias.st status && git st push origin main && git config remote.origin.push x:main", "git config alias.st \"$X\"", "git config alias.st 'log main'", "git config set alias.st 'branch -f'", "git config push.default status",
+	}, []string{
+		"git push --help", "git -C x push --help", "git subtree --help", "git help push", "git subtree pull --prefix x origin main", "git subtree add --prefix=x https://h.example/y main", "git subtree -P x pull https://h.example/y main --squash", "git subtree pull -m 'from main' -P x origin main",
+		"git config alias.st status", "git config --global alias.st status", "git config alias.lg 'log --oneline --graph --format=%h'", "git config set alias.st status", "git config --global alias.ci commit",
+	})
 }

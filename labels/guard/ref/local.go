@@ -125,6 +125,16 @@ func (r *Rule) clone(words []string) string {
 	return ""
 }
 
+// subtree judges what a pull or an add of a part fetches; whatever else it is told to do
+// is read like a command of which nothing is known.
+func (r *Rule) subtree(words []string) string {
+	names := positional(words, "Pmb", "prefix", "message", "annotate", "branch", "onto")
+	if len(names) == 0 || names[0] != "pull" && names[0] != "add" || has(words, "branch", 1) || hasLetter(words, 'b') {
+		return r.foreign(words)
+	}
+	return r.fetch(names[1:])
+}
+
 func firstOf(list []string) []string { return list[:min(1, len(list))] }
 
 // hasLetter tells whether a short option is among the words.

@@ -89,6 +89,9 @@ func (r *Rule) config(words []string) string {
 			renames = true
 		}
 	}
+	if !renames && r.aliases(names) {
+		return ""
+	}
 	for i, w := range names {
 		if redirects(w) && len(names) > 1 || renames && redirects(w+".") {
 			return r.unseen(WhyUnseen)
@@ -99,6 +102,26 @@ func (r *Rule) config(words []string) string {
 	}
 	return ""
 }
+
+// aliases tells whether names are those of an alias and of what it means, which is a
+// subcommand that writes no branch and runs nothing: `config alias.st status`.
+func (r *Rule) aliases(names []string) bool {
+	if len(names) > 0 && names[0] == "set" {
+		names = names[1:]
+	}
+	if len(names) != 2 || !strings.HasPrefix(strings.ToLower(names[0]), "alias.") || strings.Contains(names[0], unknown) {
+		return false
+	}
+	means := strings.Fields(names[1])
+	return len(means) > 0 && plainSubcommand[means[0]] && !runners[means[0]] && !mentionsGit(names[1]) && !r.speaks(names[1]) &&
+		!strings.ContainsFunc(names[1], func(c rune) bool { return !strings.ContainsRune(aliasLetters, c) }) && r.git(means) == ""
+}
+
+// runners are subcommands that run what they are told.
+var runners = wordSet("bisect submodule difftool mergetool")
+
+// aliasLetters are what an alias is made of that means one command alone.
+const aliasLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -=.,/%"
 
 // lookOf are the words behind the options of git config, and whether one of these says
 // that nothing is written. git reads options before the first other word only.

@@ -6,7 +6,7 @@ import "strings"
 // shell (read), where it begins with git, is the value of a variable, or, of git, in
 // any place, since many options and settings of git are commands that it runs.
 func (r *reading) holds(w string, read, git bool, depth int) string {
-	blank := strings.ContainsAny(w, " \t\n")
+	blank := strings.ContainsAny(w, " \t\n") || strings.Contains(w, `\_`)
 	name, value, set := assignment(w)
 	if set {
 		if why := r.environment(strings.TrimSuffix(name, "+"), value); why != "" {
@@ -25,6 +25,9 @@ func (r *reading) holds(w string, read, git bool, depth int) string {
 		if why := r.line(value, false, depth+1); why != "" {
 			return why
 		}
+	}
+	if read && w[0] == '-' && r.mayRun(w) { // an option of a program, with the line joined to it
+		return r.texts(w, depth)
 	}
 	if read && (blank || strings.ContainsAny(w, "${`")) || blank && strings.HasPrefix(strings.TrimSpace(w), "git ") {
 		return r.line(w, false, depth+1)
