@@ -71,19 +71,19 @@ var isProgram = map[string]bool{"program": true, "executable": true, "binary": t
 var isWide = map[string]bool{"params": true, "parameters": true, "arguments": true}
 
 // enough tells whether nothing more is to be told, or the budget is spent: that was told.
-func (w *walker) enough(l *liner) bool {
-	return len(w.out) == maxViolations || l.budget.Over() || w.tries && w.failed
+func (w *walker) enough(b *ref.Budget) bool {
+	return len(w.out) == maxViolations || b.Over() || w.tries && w.failed
 }
 
 func (w *walker) allLines(l *liner) {
 	for i := range w.index.list {
 		m := &w.index.list[i]
-		if k := w.kindOf(m); k&(isCommand|isWords) != 0 && !w.part(l, m, k) || w.enough(l) {
+		if k := w.kindOf(m); k&(isCommand|isWords) != 0 && !w.part(l, m, k) || w.enough(l.budget) {
 			return
 		}
 	}
 	for _, ln := range l.order {
-		if w.enough(l) {
+		if w.enough(l.budget) {
 			return
 		}
 		if len(ln.lists) > 0 {
@@ -204,7 +204,7 @@ func (w *walker) elements(b *ref.Budget, v args.Value, k kind) {
 		return
 	}
 	whole := git && strings.Contains(strings.TrimSpace(v.First().Text()), " ") // lines, not words
-	for e := v.First(); e.Kind() != 0; e = e.Next() {
+	for e := v.First(); e.Kind() != 0 && !w.enough(b); e = e.Next() {
 		switch e.Kind() {
 		case '[':
 			w.wrote = true
