@@ -67,18 +67,22 @@ func mixed(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestByBlocks: the look by blocks says what the one byte by byte says, of texts at
-// random and of every credential with a cut at every place.
+// TestByBlocks: the look by blocks says no to nothing that the one byte by byte says yes
+// to, and yes to little more, of texts at random and of every credential with a cut at
+// every place.
 func TestByBlocks(t *testing.T) {
-	n, yes := 0, 0
+	n, yes, more := 0, 0, 0
 	same := func(s string) {
 		n++
 		want := suspiciousBytes(s)
 		if want {
 			yes++
 		}
-		if suspicious(s) != want {
-			t.Fatalf("%v for %q, byte by byte %v", !want, s, want)
+		switch got := suspicious(s); {
+		case want && !got:
+			t.Fatalf("no for %q, byte by byte yes", s)
+		case got && !want:
+			more++
 		}
 	}
 	for i := range forms {
@@ -99,7 +103,10 @@ func TestByBlocks(t *testing.T) {
 	if yes < n/20 || yes > n*19/20 {
 		t.Errorf("%d of %d are suspicious: that compares little", yes, n)
 	}
-	t.Logf("%d texts, %d of them suspicious", n, yes)
+	if more > n/50 {
+		t.Errorf("%d of %d are suspicious by blocks alone", more, n)
+	}
+	t.Logf("%d texts, %d of them suspicious, %d more by blocks", n, yes, more)
 }
 
 // TestMayBeKey: no name of a secret is passed over.
@@ -138,7 +145,8 @@ func TestBlockSets(t *testing.T) {
 	}
 }
 
-// FuzzSuspicious: by blocks and byte by byte, a text is as suspicious.
+// FuzzSuspicious: whatever is suspicious byte by byte, or holds a credential, is so by
+// blocks.
 func FuzzSuspicious(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -148,14 +156,13 @@ func FuzzSuspicious(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		want := suspiciousBytes(s)
 		for k := range 9 { // at every place in a block
-			if in := "a sentence, and"[:k] + " " + s; suspicious(in) != suspiciousBytes(in) {
-				t.Fatalf("%q: not %v", in, suspiciousBytes(in))
+			if in := "a sentence, and"[:k] + " " + s; !suspicious(in) && (suspiciousBytes(in) || credential(in)) {
+				t.Fatalf("%q is passed over", in)
 			}
 		}
-		if suspicious(s) != want {
-			t.Fatalf("%q: not %v", s, want)
+		if !suspicious(s) && (suspiciousBytes(s) || credential(s)) {
+			t.Fatalf("%q is passed over", s)
 		}
 	})
 }

@@ -41,7 +41,7 @@ func suspiciousBytes(t string) bool {
 			}
 		}
 		c := t[i]
-		if i-run >= leastBase64 && decodable(t[run:i]) {
+		if i-run >= leastBase64 && (nextLine(t, i) != 0 || decodable(t[run:i])) {
 			return true
 		}
 		run = i + 1
@@ -71,9 +71,6 @@ func (l *byteLook) special(i int, class byte) (next int, found bool) {
 	case isBlank:
 		if l.chain >= 0 && l.ends(i) {
 			return i, true
-		}
-		if (t[i] == '\n' || t[i] == '\r') && nextLine(t, i) != 0 && i > l.word && i-l.word >= leastBase64 {
-			return i, true // the lines of an encoding
 		}
 		l.word = i + 1
 	case isQuote:

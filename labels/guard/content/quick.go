@@ -136,8 +136,8 @@ func (l *look) closely(from int) (next int, found bool) {
 				continue
 			}
 		}
-		if i-run >= leastBase64 && decodable(t[run:i]) {
-			return i, true
+		if i-run >= leastBase64 && (nextLine(t, i) != 0 || decodable(t[run:i])) {
+			return i, true // an encoding, or its first line
 		}
 		run = i + 1
 		l.seen |= marks[t[i]]
@@ -166,9 +166,6 @@ func (l *look) special(i int, class byte) (next int, found bool) {
 	case isBlank:
 		if l.chain >= 0 && l.ends(i) {
 			return i, true
-		}
-		if (t[i] == '\n' || t[i] == '\r') && nextLine(t, i) != 0 && i > l.word && i-l.word >= leastBase64 {
-			return i, true // the lines of an encoding
 		}
 		l.word = i + 1
 	case isQuote:
@@ -217,14 +214,103 @@ func (l *look) assigns(i int) bool {
 func (l *look) ends(i int) bool {
 	from := l.chain
 	l.chain = -1
-	if from < 0 || l.joined+i-l.piece < leastJoined {
+	if from < 0 {
 		return false
 	}
-	u, _ := joinPieces(l.t[from:i])
-	found := strings.Contains(u, "-----B") || strings.Contains(u, "://") || strings.Contains(u, ":AA") || strings.Contains(u, "kty")
+	short := l.joined+i-l.piece < leastJoined
+	var buf [leastJoined]byte
+	var u string
+	if short {
+		u = joinShort(&buf, l.t[from:i])
+	} else {
+		u, _ = joinPieces(l.t[from:i])
+	}
+	if begun(u, i < len(l.t)) {
+		return true
+	}
+	if short {
+		return false
+	}
+	found := false
 	tokens(u, func(int, int, bool) { found = true })
-	runs(u, func(a, b int, _ bool) { found = found || decodable(u[a:b]) })
-	return found || strings.Contains(u, "eyJ")
+	runs(u, func(a, b int, lines bool) {
+		found = found || lines || b == len(u) && nextLine(l.t, i) != 0 || decodable(u[a:b])
+	})
+	return found
+}
+
+// joinShort is joinPieces of texts that are short together; it makes no other text.
+func joinShort(buf *[leastJoined]byte, t string) string {
+	b, last := buf[:0], 0
+	for i := 0; i < len(t); i++ {
+		if classes[t[i]]&isQuote != 0 {
+			if end := pieceEnd(t, i); end != 0 {
+				b = append(b, t[last:i]...)
+				last, i = end, end-1
+			}
+		}
+	}
+	return string(append(b, t[last:]...))
+}
+
+// begun tells whether texts that are put together have a part of what is known by what it
+// is made of, or, where they are cut at their end, the beginning of a credential that may
+// go on behind it.
+func begun(u string, cut bool) bool {
+	for p := range len(u) - 1 {
+		switch u[p] {
+		case ':':
+			if strings.HasPrefix(u[p:], "://") || strings.HasPrefix(u[p:], ":AA") {
+				return true
+			}
+		case 'k':
+			if strings.HasPrefix(u[p:], "kty") {
+				return true
+			}
+		}
+		pair := uint16(u[p])<<8 | uint16(u[p+1])
+		if twos[pair]&isBeginning == 0 {
+			continue
+		}
+		for _, n := range groups[byPair[pair]] {
+			if n < 0 {
+				if b := beginnings[-1-n]; strings.HasPrefix(u[p:], b[:min(len(b), 6)]) {
+					return true
+				}
+			} else if cut && forms[n].open(u, p, true) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// open tells whether a credential that begins at i may go on: behind more pieces than
+// are put together, some of which are one by then, or behind the end of a text that is
+// cut.
+func (f *form) open(s string, i int, cut bool) bool {
+	if !strings.HasPrefix(s[i:], f.prefix) || f.apart && i > 0 && (alnum[s[i-1]] || s[i-1] == '_') {
+		return false
+	}
+	i += len(f.prefix)
+	for n, pieces := 0, 1; n < f.min && pieces <= maxPieces; {
+		switch {
+		case i == len(s):
+			return cut
+		case f.chars[s[i]]:
+			i, n = i+1, n+1
+			if n == f.min {
+				return false
+			}
+			continue
+		}
+		next := joint(s, i)
+		if next == 0 {
+			return cut && strings.Trim(s[i:min(len(s), i+40)], "\"'`\\ \t\r\n+&,.") == ""
+		}
+		i, pieces = next, pieces+1
+	}
+	return true
 }
 
 // begins tells whether a credential that has a form begins at i.
@@ -242,7 +328,7 @@ func begins(t string, i int) bool {
 		if p := forms[n].prefix; len(p) > 2 && p[2] != t[i+2] {
 			continue
 		}
-		if end, _ := forms[n].at(t, i); end > 0 {
+		if end, _ := forms[n].at(t, i); end > 0 || forms[n].open(t, i, false) {
 			return true
 		}
 	}
