@@ -72,6 +72,7 @@ func New(cfg *Config) (*Judge, error) {
 		return nil, err
 	}
 	j.secretsOnly = len(j.off) == len(classNames)-1 && !j.off[Secret]
+	j.always = j.secretsOnly && slices.ContainsFunc(j.like, func(l likeness) bool { return l.kind == dotenv })
 	j.ciNever = cfg.CI == "" || cfg.CI == "never"
 	for eco, entries := range cfg.Dependencies {
 		if ecosystems[eco] == "" {

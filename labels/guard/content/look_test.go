@@ -6,6 +6,9 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // cuts are what stands in the middle of a credential that is in pieces or lines.
@@ -71,4 +74,54 @@ func TestFirstLook(t *testing.T) {
 		t.Errorf("%d of %d texts hold a credential: that compares little", found, n)
 	}
 	t.Logf("%d texts, %d hold a credential, %d passed over", n, found, missed)
+}
+
+// TestFilesOfVariables: the first look knows a file of variables however its path is
+// written, and wherever it stands.
+func TestFilesOfVariables(t *testing.T) {
+	j := judge(t, Default())
+	for _, path := range []string{".env", ".ENV", ".%65nv", "a/./.Env.local", `conf\.eNv.`, "prod.env", "%252eenv", "\uff0e\uff45nv", ".e\u00adnv", ".e\u33b5", strings.Repeat("a/", 200) + ".ENV"} {
+		p := jsonText(path)
+		for _, arguments := range []string{
+			`{"path":P,"content":V}`, `{"files":{P:V}}`, `{"files":{P:{"content":V}}}`, `{"name":P,"text":V}`, `{"x":{"file":P},"content":V}`, `{"paths":[P],"contents":[V]}`, `{"dir":"a","name":P,"content":V}`, `{"options":J}`,
+		} {
+			fill := strings.NewReplacer("P", p, "V", `"FOO=Zx9Kq2Lm8Pv4Rt7Wy1Bn5Cd3"`)
+			if strings.Contains(arguments, "J") {
+				arguments = strings.Replace(arguments, "J", jsonText(fill.Replace(`{"path":P,"content":V}`)), 1)
+			} else {
+				arguments = fill.Replace(arguments)
+			}
+			if got := found(t, j, arguments); !strings.Contains(got, "secret") {
+				t.Errorf("%s: %q", arguments, got)
+			}
+			if got := found(t, j, strings.ReplaceAll(arguments, "Zx9Kq2Lm8Pv4Rt7Wy1Bn5Cd3", "a value")); got != "" {
+				t.Errorf("%s of no secret: %q", arguments, got)
+			}
+		}
+	}
+}
+
+// TestFilesLikeVariables: a file that is to be read as one of variables is.
+func TestFilesLikeVariables(t *testing.T) {
+	cfg := Default()
+	cfg.Like = map[string][]string{".env": {"conf/vars"}}
+	if got := found(t, judge(t, cfg), `{"path":"conf/vars","content":"FOO=Zx9Kq2Lm8Pv4Rt7Wy1Bn5Cd3"}`); got == "" {
+		t.Error("nothing is found")
+	}
+}
+
+// TestVariablesByLetters: no letter that stands for one of ".env", or is left out of a
+// path, hides a file of variables from the first look.
+func TestVariablesByLetters(t *testing.T) {
+	for r := rune(0x80); r <= unicode.MaxRune; r++ {
+		plain := strings.ToLower(norm.NFKC.String(string(r)))
+		if plain == string(r) && !unicode.In(r, unicode.Cf, unicode.Variation_Selector) && r != 0x34f {
+			continue
+		}
+		for _, s := range []string{".e" + string(r) + "nv", strings.Replace(".env", plain, string(r), 1)} {
+			if strings.Contains(fold(s), ".env") && !variables(s) {
+				t.Fatalf("%q (%U) is passed over", s, r)
+			}
+		}
+	}
 }

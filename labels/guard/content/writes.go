@@ -227,11 +227,14 @@ func (g *gather) text(x args.Value, r role, s *scope) {
 	}
 }
 
+// pathSigns are what a name has that may be a path.
+const pathSigns = "./%\uff0e\uff0f\u2024"
+
 // byPath tells whether an object has files under their paths: its names read like files.
 func (g *gather) byPath(x args.Value) bool {
 	n := 0
 	for e := x.First(); e.Kind() != 0; e = e.Next() {
-		if (e.Kind() == '"' || e.Kind() == '{') && strings.ContainsAny(e.Name(), "./") && g.j.kindOf(fold(e.Name())) != plain {
+		if (e.Kind() == '"' || e.Kind() == '{') && strings.ContainsAny(e.Name(), pathSigns) && g.j.kindOf(fold(e.Name())) != plain {
 			n++
 		}
 	}
@@ -243,9 +246,9 @@ func (g *gather) files(x args.Value, s *scope) {
 	for e := x.First(); e.Kind() != 0; e = e.Next() {
 		g.name(e)
 		switch name := e.Name(); {
-		case e.Kind() == '"' && strings.ContainsAny(name, "./"):
+		case e.Kind() == '"' && strings.ContainsAny(name, pathSigns):
 			g.out = append(g.out, Write{Path: name, Content: e.Text(), Encoding: s.encoding, value: e})
-		case e.Kind() == '{' && strings.ContainsAny(name, "./"):
+		case e.Kind() == '{' && strings.ContainsAny(name, pathSigns):
 			from := len(g.out)
 			g.object(e, &scope{j: g.j, encoding: s.encoding})
 			for i := range g.out[from:] {
