@@ -101,6 +101,17 @@ func TestFilesOfVariables(t *testing.T) {
 	}
 }
 
+// TestLinesInLists: a credential that is cut into the lines of a list is found.
+func TestLinesInLists(t *testing.T) {
+	j := judge(t, Default())
+	v := "glpat-" + some(20)
+	for _, name := range []string{"content", "lines", "new_text"} {
+		if got := found(t, j, `{"path":"a","`+name+`":["`+v[:12]+`","`+v[12:]+`"]}`); got == "" {
+			t.Errorf("%s: nothing is found", name)
+		}
+	}
+}
+
 // TestFilesLikeVariables: a file that is to be read as one of variables is.
 func TestFilesLikeVariables(t *testing.T) {
 	cfg := Default()
