@@ -64,13 +64,7 @@ func (s *scope) member(x args.Value, r role) {
 		}
 	case weakName, other:
 		s.topic = s.topic || topic(x.Name())
-		switch {
-		case !fileName(t):
-		case s.j.weakKind(t) != plain:
-			s.path(x)
-		case len(s.names) < mostNames:
-			s.names = append(s.names, x)
-		}
+		s.perhapsName(x, t)
 	case proseName: // a mail has a title too
 		s.topic = s.topic || topic(x.Name())
 	case fromName:
@@ -103,6 +97,17 @@ func (s *scope) member(x args.Value, r role) {
 		s.mode = x
 	case actionName:
 		s.action = t
+	}
+}
+
+// perhapsName takes a member that may say where something is written.
+func (s *scope) perhapsName(x args.Value, t string) {
+	switch {
+	case !fileName(t):
+	case s.j.weakKind(t) != plain:
+		s.path(x)
+	case len(s.names) < mostNames:
+		s.names = append(s.names, x)
 	}
 }
 
