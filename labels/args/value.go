@@ -4,6 +4,8 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+
+	"github.com/pratique-dev/pratique/internal/flat"
 )
 
 // A Value is one value in a tree. The zero value is no value: it has no kind, no
@@ -50,6 +52,13 @@ func (v Value) Text() string {
 	}
 	return v.t.doc.TextOf(v.n)
 }
+
+// Marked tells of a string whether it may have one of / \ ~ : % or something outside of
+// ASCII; if not, it has none.
+func (v Value) Marked() bool { return v.t != nil && v.t.doc.Nodes[v.n].Marks&flat.MarkText != 0 }
+
+// NameMarked is Marked of the name of a member.
+func (v Value) NameMarked() bool { return v.t != nil && v.t.doc.Nodes[v.n].Marks&flat.MarkName != 0 }
 
 // Number are the digits of a number as they stand; nil of other values.
 func (v Value) Number() []byte {

@@ -146,7 +146,7 @@ func kindOf(name []byte) kind {
 // endOf is what the end of a name says that nobody listed.
 func endOf(name []byte) kind {
 	for _, e := range endsBy[name[len(name)-1]] {
-		if len(name) >= len(e.end) && string(name[len(name)-len(e.end):]) == e.end {
+		if at := len(name) - len(e.end); at >= 0 && name[at] == e.end[0] && string(name[at:]) == e.end {
 			return e.kind
 		}
 	}

@@ -13,7 +13,7 @@ func (j *Judge) worth(v args.Value, r role) bool {
 	switch v.Kind() {
 	case '"':
 		t := v.Text()
-		if len(t) >= least && suspicious(t) || j.secretsOnly && mayPath(v, t) && variables(t) || !j.secretsOnly && (j.places(t, r) || patchy(t)) {
+		if len(t) >= least && suspicious(t) || j.secretsOnly && variables(t, v.Marked()) && mayPath(v, t) || !j.secretsOnly && (j.places(t, r) || patchy(t)) {
 			return true
 		}
 		in, ok := v.Inner()
@@ -34,7 +34,7 @@ func (j *Judge) worth(v args.Value, r role) bool {
 				return true
 			}
 			if j.secretsOnly {
-				if variables(name) {
+				if variables(name, e.NameMarked()) {
 					return true
 				}
 			} else {
@@ -221,19 +221,13 @@ func (l *look) ends(i int) bool {
 	if from < 0 {
 		return false
 	}
-	short := l.joined+i-l.piece < leastJoined
-	var buf [leastJoined]byte
-	var u string
-	if short {
-		u = joinShort(&buf, l.t[from:i])
-	} else {
-		u, _ = joinPieces(l.t[from:i])
+	if l.joined+i-l.piece < leastJoined {
+		var buf [leastJoined]byte
+		return begun(string(joinShort(&buf, l.t[from:i])), i < len(l.t))
 	}
+	u, _ := joinPieces(l.t[from:i])
 	if begun(u, i < len(l.t)) {
 		return true
-	}
-	if short {
-		return false
 	}
 	found := false
 	tokens(u, func(int, int, bool) { found = true })
@@ -244,7 +238,7 @@ func (l *look) ends(i int) bool {
 }
 
 // joinShort is joinPieces of texts that are short together; it makes no other text.
-func joinShort(buf *[leastJoined]byte, t string) string {
+func joinShort(buf *[leastJoined]byte, t string) []byte {
 	b, last := buf[:0], 0
 	for i := 0; i < len(t); i++ {
 		if classes[t[i]]&isQuote != 0 {
@@ -254,7 +248,7 @@ func joinShort(buf *[leastJoined]byte, t string) string {
 			}
 		}
 	}
-	return string(append(b, t[last:]...))
+	return append(b, t[last:]...)
 }
 
 // begun tells whether texts that are put together have a part of what is known by what it

@@ -20,34 +20,19 @@ func mayPath(v args.Value, t string) bool {
 }
 
 // variables tells whether a text may be the path of a file of variables, however it is
-// written.
-func variables(t string) bool {
-	if len(t) < 4 {
-		return false
-	}
-	var seen byte
-	for i := range len(t) {
-		seen |= dots[t[i]]
-	}
-	if seen == 0 {
-		return false
-	}
-	for i := range len(t) - 3 {
-		if t[i] == '.' && t[i+1]|0x20 == 'e' && t[i+2]|0x20 == 'n' && t[i+3]|0x20 == 'v' {
+// written. marked is false only where it has neither a percent sign nor a letter outside
+// of ASCII.
+func variables(t string, marked bool) bool {
+	for at := 0; ; at++ {
+		n := strings.IndexByte(t[at:], '.')
+		if n < 0 {
+			return marked && folds(t) && strings.Contains(fold(t), ".env")
+		}
+		if at += n; at+4 <= len(t) && t[at+1]|0x20 == 'e' && t[at+2]|0x20 == 'n' && t[at+3]|0x20 == 'v' {
 			return true
 		}
 	}
-	return seen != 1 && folds(t) && strings.Contains(fold(t), ".env")
 }
-
-// dots has the bytes that a dot may be written with.
-var dots = func() (t [256]byte) {
-	for c := 0x80; c < 256; c++ {
-		t[c] = 2
-	}
-	t['.'], t['%'] = 1, 2
-	return t
-}()
 
 // folds tells whether a text has signs or letters that a path is read without, or that
 // may stand for those of ".env".
@@ -62,6 +47,9 @@ func folds(t string) bool {
 
 // linesWorth tells whether the lines of a text hold what none of them holds alone.
 func linesWorth(v args.Value) bool {
+	if !lines(v) {
+		return false
+	}
 	r := roleOf(v.Name())
-	return (r == textName || r == partName) && lines(v) && suspicious(joined(v))
+	return (r == textName || r == partName) && suspicious(joined(v))
 }
