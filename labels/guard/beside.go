@@ -8,38 +8,18 @@ import "github.com/pratique-dev/pratique/labels/args"
 // what a rule says of an argument by its name holds of every member of that name. No
 // member has to be there.
 func (s *Set) Beside(c Call) []Violation {
-	if s == nil || !s.made || c.Args == nil {
-		return []Violation{{Guard: "value", Why: WhyNotMade, Rule: "default"}}
-	}
 	c.Method = "tools/call" // by which members are judged by their names
-	w := walker{set: s, call: c, index: c.Index, beside: true}
-	if !c.Index.of(c.Args) {
-		w.index = Read(c.Args)
-		defer w.index.Release()
-	}
-	root := c.Args.Root()
-	if s.paths != nil || s.refs != nil || s.hosts != nil {
-		w.defaults(root)
-	}
-	for i := range s.args {
-		con := &s.args[i]
-		con.named(w.index, func(v args.Value) bool {
-			for i := range con.words {
-				con.words[i].check(v, c.Files, true, &w)
-			}
-			return true
-		})
-	}
-	s.siblings(&w, root)
-	if s.content != nil {
-		for _, f := range s.content.Call(root) {
-			w.add(Violation{Guard: "content", Path: f.Pointer, Why: f.Why, Rule: "guards.content." + f.Class})
+	return s.judge(c, true)
+}
+
+// checkNamed judges the members of the constraint's name, of which none has to be there.
+func (c *constraint) checkNamed(w *walker) {
+	c.named(w.index, func(v args.Value) bool {
+		for i := range c.words {
+			c.words[i].check(v, w.call.Files, true, w)
 		}
-	}
-	if c.Args.Cut() {
-		w.add(Violation{Guard: "value", Why: WhyCut, Rule: "default"})
-	}
-	return w.out
+		return true
+	})
 }
 
 // MayBeside is May of a call that has something beside its arguments.

@@ -36,11 +36,14 @@ const maxViolations = 16
 
 // Check is what the guards refuse; nil: nothing. It is for the guards of a file and for
 // a rule that allows: a constraint holds only where it surely does.
-func (s *Set) Check(c Call) []Violation {
+func (s *Set) Check(c Call) []Violation { return s.judge(c, false) }
+
+// judge is Check, or Beside.
+func (s *Set) judge(c Call, beside bool) []Violation {
 	if s == nil || !s.made || c.Args == nil {
 		return []Violation{{Guard: "value", Why: WhyNotMade, Rule: "default"}}
 	}
-	w := walker{set: s, call: c, index: c.Index}
+	w := walker{set: s, call: c, index: c.Index, beside: beside}
 	if !c.Index.of(c.Args) {
 		w.index = Read(c.Args)
 		defer w.index.Release()
@@ -50,7 +53,11 @@ func (s *Set) Check(c Call) []Violation {
 		w.defaults(root)
 	}
 	for i := range s.args {
-		s.args[i].check(&w, root)
+		if beside {
+			s.args[i].checkNamed(&w)
+		} else {
+			s.args[i].check(&w, root)
+		}
 	}
 	s.siblings(&w, root)
 	if s.content != nil {
