@@ -193,8 +193,12 @@ func TestRun(t *testing.T) {
 	out, end := filepath.Join(w.Dir, "url"), filepath.Join(w.Dir, "end")
 	cmd := exec.Command(stage.Bin(t), "intent", "run", "--data", w.Data, "--registry", w.registry(), w.files["sealed"], "--", "/bin/sh", "-c",
 		fmt.Sprintf(`umask 077; printf '%%s\n%%s' "$PRATIQUE_MCP_URL" "$PRATIQUE_CREDENTIAL" > %s.new; mv %s.new %s; while ! [ -e %s ]; do sleep 0.1; done; exit 5`, out, out, out, end))
-	var said strings.Builder
-	cmd.Stderr = &said
+	said, err := os.Create(filepath.Join(w.Dir, "said")) // it writes while we read
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	cmd.Stderr = said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -204,8 +208,12 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	url, credential, _ := strings.Cut(string(raw), "\n")
-	if !strings.HasSuffix(url, "/mcp/"+credential) || strings.Contains(said.String(), credential) {
-		t.Errorf("%q %q: %s", url, credential, said.String())
+	told, err := os.ReadFile(said.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(url, "/mcp/"+credential) || strings.Contains(string(told), credential) {
+		t.Errorf("%q %q: %s", url, credential, told)
 	}
 	k := &worker{world: w, t: t, revision: legacy, url: url, may: []string{"note", "plan"}}
 	k.check("under run")
@@ -219,7 +227,8 @@ func TestRun(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 5 {
-		t.Errorf("exit code %d: %s", code, said.String())
+		told, _ := os.ReadFile(said.Name())
+		t.Errorf("exit code %d: %s", code, told)
 	}
 	if m := mcptest.DialHTTP(t, legacy, url).Start(); m.Result != nil {
 		t.Error("the credential is good after its agent has ended")

@@ -339,6 +339,7 @@ func TestWithdrawn(t *testing.T) {
 		for back, again := range returns {
 			t.Run(cause+", "+back, func(t *testing.T) {
 				t.Parallel()
+				cause := cause // which is put into the record's words below
 				s := open(t)
 				if cause == runs.WhyRevoked || cause == runs.WhyCondemned {
 					s.registered()
