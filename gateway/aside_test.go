@@ -14,7 +14,7 @@ import (
 
 // asideRules let one tool be called for branches of bots.
 const asideRules = `rules:
-- {name: bots, allow: [it], args: {branch: {refs: ["bot/*"]}}}
+- {name: bots, allow: [it], args: {branch: {refs: ["bot/*"]}, text: {one_of: [a], optional: true}}}
 - {name: forced, never: [it], args: {force: {equals: true, optional: true}}}
 - {name: acts, never: [it], args: {action: {equals: accept, optional: true}}}
 - {name: completes, allow: [p], methods: [completion/complete]}
@@ -62,7 +62,7 @@ func TestWhatStandsBesideIsJudged(t *testing.T) {
 		{"JSON in a text", ask(methodCall, call+`,"inputResponses":{"q":{`+with+`{"data":"{\"branch\":\"main\"}"}}}}`), "guard", "frame:/params/inputResponses/1/data!/branch"},
 		{"the protocol's own words", ask(methodCall, call+`,"inputResponses":{"branch":{`+with+`{"note":"x"}},"r":{"roots":[{"uri":"file:///home/u/main","name":"main"}]},"m":{"role":"assistant","model":"m","content":{"type":"text","text":"push to main"}}}}`), "", ""},
 		{"what a model wants called", ask(methodCall, call+`,"inputResponses":{"m":{"role":"assistant","model":"m","content":[{"type":"tool_use","id":"1","name":"push","input":{"branch":"main"}}]}}}`), "guard", "frame:/params/inputResponses/5/branch"},
-		{"a secret that a model says", ask(methodCall, call+`,"inputResponses":{"m":{"role":"assistant","model":"m","content":{"type":"text","text":"`+secretText+`"}}}}`), "guard", "frame:/params/inputResponses/3/text"},
+		{"a secret that a model says", ask(methodCall, call+`,"inputResponses":{"m":{"role":"assistant","model":"m","content":{"type":"text","text":"`+secretText+`"}}}}`), "guard", "frame:/params/inputResponses/3/answered_text"},
 		{"a member of another method", ask(methodCall, call+`,"uri":"`+secretText+`","level":"x"}`), "guard", "frame:/params/uri"},
 		{"one more of another method", ask(methodCall, call+`,"ref":{"branch":"main"}}`), "guard", "frame:/params/ref/branch"},
 		{"what a rule forbids", ask(methodCall, call+`,"inputResponses":{"q":{`+with+`{"force":true}}}}`), "rule_never", ""},
