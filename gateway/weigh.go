@@ -27,19 +27,7 @@ func (s *Session) weigh(ctx context.Context, c *call, f *policy.Facts) policy.De
 	}
 	values := tallies.Values{}
 	for _, place := range need.New {
-		values[place] = nil // new, where it is not all seen
-		if all, ok := guards.Places(f.Tree, place); ok {
-			values[place] = make([]string, 0, len(all))
-			for _, v := range all {
-				values[place] = append(values[place], string(v.Raw()))
-			}
-			if f.Beside != nil {
-				more, _ := guards.Places(f.Beside, place)
-				for _, v := range more {
-					values[place] = append(values[place], string(v.Raw()))
-				}
-			}
-		}
+		values[place] = seen(f, place)
 	}
 	var d policy.Decision
 	err := s.g.o.Tallies.Decide(ctx, sub, values, func(n policy.Counts) bool {
@@ -57,4 +45,22 @@ func (s *Session) weigh(ctx context.Context, c *call, f *policy.Facts) policy.De
 		}
 	}
 	return d
+}
+
+// seen are the values of a place, in the arguments and beside them; nil, which is new,
+// where not all of them can be seen.
+func seen(f *policy.Facts, place string) []string {
+	all, ok := guards.Places(f.Tree, place)
+	if f.Beside != nil {
+		more, sure := guards.Places(f.Beside, place)
+		all, ok = append(all, more...), ok && sure
+	}
+	if !ok {
+		return nil
+	}
+	values := make([]string, 0, len(all))
+	for _, v := range all {
+		values = append(values, string(v.Raw()))
+	}
+	return values
 }

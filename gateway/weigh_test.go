@@ -17,7 +17,7 @@ import (
 )
 
 // weighed has a policy decide a call of send, by an agent or a launch.
-func weighed(t *testing.T, rules string, by Tallies, agent credentials.AgentID, launched bool, raw string) policy.Decision {
+func weighed(t *testing.T, rules string, by Tallies, agent credentials.AgentID, launched bool, raw string, beside ...string) policy.Decision {
 	t.Helper()
 	r, err := policy.Load([]byte("rules:\n- {name: a, allow: [send]}\n" + rules))
 	if err != nil {
@@ -32,6 +32,11 @@ func weighed(t *testing.T, rules string, by Tallies, agent credentials.AgentID, 
 	f := policy.Facts{
 		Profile: policy.Personal, Method: methodCall, Tool: "send", Origin: "https://a.example", Tier: labels.Green, Standing: labels.Attested, Content: labels.Inspected,
 		Effect: labels.Write, Gate: policy.Cleared, Context: policy.Clean, Channel: true, Fit: policy.Fits, Agent: agent, Run: s.who.Run, Args: []byte(raw), Tree: tree,
+	}
+	for _, b := range beside {
+		if f.Beside, err = args.Parse([]byte(b)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return s.weigh(t.Context(), &call{s: s, rules: policy.Of(r)}, &f)
 }
@@ -79,6 +84,19 @@ func TestUnseenIsNew(t *testing.T) {
 		}
 		if d := weighed(t, fresh, memory(), "agt_1", false, raw); d.Verb() != policy.Ask {
 			t.Errorf("%s for the first time: %s by %s", raw, d.Reason(), d.Rule())
+		}
+	}
+}
+
+// TestBesideIsNew: a value that stands beside the arguments is one of the place too.
+func TestBesideIsNew(t *testing.T) {
+	store := memory()
+	if d := weighed(t, "- {name: b, ask: [send], rate: {over: 100, per: day}, new: [to]}\n", store, "agt_1", false, `{"to":"a"}`, `{"extra":{"to":"b"}}`); d.Verb() != policy.Allow {
+		t.Fatal(d.Reason())
+	}
+	for beside, want := range map[string]policy.Verb{`{}`: policy.Allow, `{"to":"b"}`: policy.Allow, `{"extra":[{"to":"c"}]}`: policy.Ask, `{"to":{"name":"a"}}`: policy.Ask} {
+		if d := weighed(t, "- {name: b, ask: [send], new: [to]}\n", store, "agt_1", false, `{"to":"a"}`, beside); d.Verb() != want {
+			t.Errorf("%s: %s by %s", beside, d.Reason(), d.Rule())
 		}
 	}
 }

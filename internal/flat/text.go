@@ -111,8 +111,7 @@ var plain = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n':
 const near = 8
 
 // unescape is what b says, the inside of a string that was read: each escape in it is
-// whole, and each surrogate has its other half. It is written into buf, and no longer
-// than b.
+// whole. It is written into buf, and no longer than b.
 func unescape(buf, b []byte) []byte {
 	out := slices.Grow(buf[:0], len(b))[:len(b)]
 	i, n := 0, 0
