@@ -54,7 +54,7 @@ func (r *Rule) piece(piece string, depth int) bool {
 // rule that looks for its hosts says why where it finds one.
 func (r *Rule) leads(value string, depth int) string {
 	for range maxDecode + 1 {
-		if v := strings.Trim(value, blank); r.follows(v) {
+		if v := asBrowsed(value); r.follows(v) {
 			if schemeOf(v) == "" {
 				v = "https:" + v // "//host": what the page that it stands in has
 			}
@@ -68,10 +68,20 @@ func (r *Rule) leads(value string, depth int) string {
 		}
 		value = next
 	}
-	if r.follows(value) || strings.IndexByte(value, '%') >= 0 {
+	if r.follows(asBrowsed(value)) || strings.IndexByte(value, '%') >= 0 {
 		return WhyNested
 	}
 	return ""
+}
+
+// asBrowsed is a parameter as browsers take it for a URL: without what is blank around it,
+// and without tabs and line breaks (https://url.spec.whatwg.org/#concept-basic-url-parser).
+func asBrowsed(v string) string {
+	v = strings.TrimFunc(v, func(c rune) bool { return c <= ' ' || c == '+' })
+	if strings.ContainsAny(v, "\t\r\n") {
+		v = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(v)
+	}
+	return v
 }
 
 // inside is what is said of a parameter of whose host why was said; empty: it does not

@@ -235,7 +235,7 @@ func FuzzReadings(f *testing.F) {
 	f.Add("?a0.@x")
 	f.Add("ple.com/amgit://exa")
 	f.Add("https://:443/")
-	for _, q := range []string{"?u=https://example.com@evil.test", "?u=%2f%2fevil.test", "?u=https:%5c%5cevil.test", "#u=//evil.test", "?a;b=//evil.test"} {
+	for _, q := range []string{"?u=https://example.com@evil.test", "?u=%2f%2fevil.test", "?u=https:%5c%5cevil.test", "#u=//evil.test", "?a;b=//evil.test", "?/%0a\\b", "?u=/%09/evil.test", "?u=%01//evil.test"} {
 		f.Add("https://example.com/" + q)
 	}
 	allow := rule(f, host.Options{Allow: []string{"example.com:*", "*.example.com:*", "8.8.8.8:*", "xn--bcher-kva.example:*"}})

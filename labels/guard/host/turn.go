@@ -29,7 +29,7 @@ func (r *Rule) Turn(text string, loose bool) (why string) {
 // is left to those who judge the parameters.
 func (r *Rule) turned(text string, loose bool) string {
 	for range maxDecode + 1 {
-		if why := r.bare(strings.Trim(text, blank), loose); why != "" {
+		if why := r.bare(asBrowsed(text), loose); why != "" {
 			return why
 		}
 		next := decode(text)
@@ -41,13 +41,7 @@ func (r *Rule) turned(text string, loose bool) string {
 	return ""
 }
 
-// blank is what may stand around a parameter.
-const blank = " \t\r\n\x00+"
-
 func (r *Rule) bare(text string, loose bool) string {
-	if strings.ContainsAny(text, "\t\r\n") {
-		text = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(text) // as browsers do
-	}
 	h, rest := text, ""
 	if i := strings.IndexAny(text, "/?#\\;&="); i >= 0 {
 		h, rest = text[:i], text[i:]
