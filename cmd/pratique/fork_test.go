@@ -16,6 +16,7 @@ import (
 	"github.com/pratique-dev/pratique/client"
 	"github.com/pratique-dev/pratique/credentials/envelope"
 	"github.com/pratique-dev/pratique/credentials/keyring"
+	"github.com/pratique-dev/pratique/internal/mcptest"
 	"github.com/pratique-dev/pratique/registry"
 )
 
@@ -35,7 +36,7 @@ func chainFork(t *testing.T, processes int) {
 	first := startHere(t, dir, "--data", data, "--listen", "127.0.0.1:0", "--admin", "off")
 	url := first.answer.Registry
 	ways := []string{url[len("http://"):]}
-	second := []string{"--data", data, "--external", url, "--listen", freeAddress(t), "--admin", "off"}
+	second := []string{"--data", data, "--external", url, "--listen", mcptest.Address(t), "--admin", "off"}
 	var other *process
 	if processes == 2 {
 		other = startHere(t, dir, second...)
@@ -123,14 +124,4 @@ func through(t *testing.T, url, address string) *client.Actor {
 		t.Fatal(err)
 	}
 	return a
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

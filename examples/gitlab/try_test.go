@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -18,16 +17,16 @@ import (
 
 	"github.com/pratique-dev/pratique/examples/gitlab/crew"
 	"github.com/pratique-dev/pratique/examples/unattended"
+	"github.com/pratique-dev/pratique/internal/mcptest"
 )
 
-// port is a free address, the same for all runs.
+// port is an address that all runs have in turn. It is kept as long as the process lives.
 var port = sync.OnceValue(func() string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, _, err := mcptest.Keep()
 	if err != nil {
-		return "127.0.0.1:0"
+		panic(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return address
 })
 
 // try runs the command with flags, on an input that has nothing in it. All runs share a

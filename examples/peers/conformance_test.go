@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pratique-dev/pratique/internal/mcptest"
 )
 
 var (
@@ -51,12 +53,7 @@ func number(s string) int { n, _ := strconv.Atoi(s); return n }
 // fixture is the Go SDK's conformance server on a free port.
 func fixture(t *testing.T, bin string, stateless bool) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	_ = l.Close()
+	addr := mcptest.Address(t)
 	cmd := exec.Command(bin, "-http", addr, fmt.Sprintf("-stateless=%v", stateless))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

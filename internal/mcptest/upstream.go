@@ -56,7 +56,7 @@ func NewHTTP(t testing.TB, s Script) *Upstream {
 	}
 	t.Cleanup(rec.close)
 	u.web = newWeb(rec, u.st)
-	if err := u.web.start("127.0.0.1:0"); err != nil {
+	if err := u.web.start(Address(t)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(u.web.stop)

@@ -125,6 +125,9 @@ func Make(t testing.TB, w Way, s mcptest.Script, o Options) *House {
 	t.Helper()
 	h := &House{Way: w, t: t, opt: o, Dir: t.TempDir(), listen: "127.0.0.1:0"}
 	h.Data = filepath.Join(h.Dir, "data")
+	if !w.Guarded() {
+		h.listen = mcptest.Address(t) // the same at each start, since credentials name it
+	}
 	if w.Remote() {
 		h.Up = mcptest.NewHTTP(t, s)
 	} else {
@@ -257,12 +260,7 @@ func (h *House) Start() {
 	if err := json.Unmarshal(line, &said); err != nil || said.Gateway == "" {
 		h.t.Fatalf("up printed no gateway: %v: %s", err, p.stderr.String())
 	}
-	u, err := url.Parse(said.Gateway)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	h.url, h.up, h.listen, h.Admin = said.Gateway, p, u.Host, said.Admin
-	h.Configure(h.opt) // the same address at the next start
+	h.url, h.up, h.Admin = said.Gateway, p, said.Admin
 }
 
 // Stop ends up with SIGTERM, as an operator does.
