@@ -32,7 +32,7 @@ func agentsNoun() noun {
 			name: "end", usage: "end an agent's run: what hangs on it is forgotten, and its next request begins another",
 			about: "Works on the data folder. Gateways that are running act on it at once; the credential stays good.",
 			flags: []*option{
-				{name: "data", arg: "DIR", usage: "data folder; default: pratique in the user's data folder"}, configFlag(),
+				{name: "data", arg: "DIR", usage: "data folder; default: what the configuration says, the folder of --config, or pratique in the user's data folder"}, configFlag(),
 				{name: "id", arg: "AGENT", usage: `agent ("agt_...")`, required: true}, reasonFlag(),
 			},
 			out: endedRun{}, run: endRun,

@@ -121,7 +121,7 @@ var exitTable = []struct {
 		envelope.ErrBlank, envelope.ErrTokenBOM, envelope.ErrTokenSize, client.ErrRootsFile, client.ErrStateForm,
 		store.ErrPermission, registry.ErrStaleBase, baseline.ErrVerdict, baseline.ErrNotHeld, baseline.ErrCondemned,
 		holds.ErrCondemned, holds.ErrNotKept, errFault, errTerminal, intent.ErrMissing, intent.ErrNothing}},
-	{exitNotFound, []error{fs.ErrNotExist, keyring.ErrNotFound, keyring.ErrNoRing, store.ErrNotFound, registry.ErrNotFound, ledger.ErrNoCheckpoint, baseline.ErrMissing, holds.ErrMissing, runs.ErrEnded, runs.ErrNoResult}},
+	{exitNotFound, []error{fs.ErrNotExist, keyring.ErrNotFound, keyring.ErrNoRing, errNoFolder, store.ErrNotFound, registry.ErrNotFound, ledger.ErrNoCheckpoint, baseline.ErrMissing, holds.ErrMissing, runs.ErrEnded, runs.ErrNoResult}},
 	{exitUsage, []error{node.ErrConfig, policy.ErrRules, advise.ErrCases, intent.ErrFile, upstream.ErrOptions, baseline.ErrCommand, client.ErrURL, client.ErrOptions, client.ErrBatch, credentials.ErrKeyID, credentials.ErrToolID, credentials.ErrAgentID,
 		credentials.ErrPrinID, credentials.ErrTokenID, credentials.ErrDigest, credentials.ErrAction}},
 	{exitRefused, []error{keyset.ErrStale, keyset.ErrRoot, labels.ErrStale, labels.ErrLowered, registry.ErrNotOwner, registry.ErrNotOperator, registry.ErrNotObserver, registry.ErrOwnTool}},
@@ -185,6 +185,9 @@ func (e *env) report(err error) int {
 	if p, ok := errors.AsType[*client.Error](err); ok {
 		text = strings.Replace(text, p.Error(), describe(p), 1)
 	}
+	if errors.Is(err, intent.ErrWider) {
+		text = oneLine(text)
+	}
 	fmt.Fprintf(e.err, "%s: %s\n", name, plain(text))
 	if h := hintFor(err); h != "" {
 		fmt.Fprintf(e.err, "hint: %s\n", plain(h))
@@ -214,7 +217,8 @@ var hints = []struct {
 	hint string
 }{
 	{errUnsure, "add --yes"},
-	{durable.ErrLoose, "chmod 600 the file, or chmod 700 the folder"},
+	{errNoFolder, "pratique up and pratique guard make a data folder at their first start; --data names another one"},
+	{durable.ErrLoose, "chmod 600 the file, or chmod 700 the folder; a data folder that nothing names is the folder of --config, so --data or `data` in the file may be what is missing"},
 	{keyring.ErrKeyExists, "choose another file: a key is never overwritten"},
 	{keyring.ErrPassphrase, "give --passphrase-file or --passphrase-fd"},
 	{keyring.ErrKeyEncrypted, "give --passphrase-file or --passphrase-fd"},
@@ -234,7 +238,7 @@ var hints = []struct {
 	{node.ErrForced, "what came after the backup would be lost; if that is meant: --accept-loss"},
 	{store.ErrBusy, "stop what uses the folder first"},
 	{baseline.ErrStale, "pratique surface diff shows what is there now"},
-	{baseline.ErrMissing, "pratique surface list, or pratique quarantine list --all, shows what there is"},
+	{baseline.ErrMissing, "pratique surface list, or pratique quarantine list --all, shows what there is; a changed launch is accepted with --launch"},
 	{baseline.ErrVerdict, "pratique quarantine list names it; look at it with quarantine show, then quarantine release lets exactly that through"},
 	{baseline.ErrCondemned, "pratique quarantine release undoes a condemnation"},
 	{holds.ErrCondemned, "pratique quarantine list --state condemned shows what; a release of that undoes it"},
@@ -245,7 +249,7 @@ var hints = []struct {
 	{runs.ErrPresented, "pratique intent run FILE makes a new credential and seals it before anybody has it"},
 	{runs.ErrBound, "pratique intent check FILE --agent AGENT says what is not narrower; for another task pratique intent run makes another credential"},
 	{intent.ErrWider, "pratique intent run FILE makes another credential for what this one may not do"},
-	{errUnseen, "--look sees one of the configuration now: it starts or reaches the server, lists what it shows and pins that; or let an agent list it once"},
+	{errUnseen, "--look sees one of the configuration (--config, or pratique.yaml in the data folder) now: it starts or reaches the server, lists what it shows and pins that; or let an agent list it once"},
 	{intent.ErrMissing, "pratique surface list shows the items, and what the others wait for"},
 	{runs.ErrNoResult, "pratique runs show --id RUN shows what is withdrawn"},
 	{baseline.ErrDamaged, "nothing of this upstream is shown until its file is restored, or removed: then everything is pinned as if seen for the first time"},

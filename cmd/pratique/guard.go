@@ -22,7 +22,7 @@ func guardNoun() noun {
 			"What the server shows is inspected and pinned at first sight; what is changed, new or withheld afterwards is neither shown nor called until `pratique surface accept`. stdout carries only MCP. Settings come from --config or pratique.yaml in the data folder.",
 		rest: "-- CMD ARGS...",
 		flags: []*option{
-			{name: "data", arg: "DIR", usage: "data folder; default: pratique in the user's data folder"},
+			{name: "data", arg: "DIR", usage: "data folder; default: what the configuration says, the folder of --config, or pratique in the user's data folder"},
 			configFlag(),
 			{name: "profile", arg: "PROFILE", usage: "personal: cleared, unchanged tools may be called; strict: nothing without a rule; watch: records and enforces nothing (default: personal)"},
 			{name: "name", arg: "NAME", usage: "word for this server; its baseline then belongs to the name, so that another command under it is a change (default: from the command line and folder)"},

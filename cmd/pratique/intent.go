@@ -264,7 +264,7 @@ func (o checkedIntent) show(w io.Writer) {
 		f.show(w)
 	}
 	if o.Narrower != "" {
-		pairs(w, "narrower than what is sealed", plain(o.Narrower))
+		pairs(w, "narrower than what is sealed", plain(oneLine(o.Narrower)))
 	}
 }
 

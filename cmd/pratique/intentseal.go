@@ -28,7 +28,7 @@ import (
 )
 
 // errUnseen says that nothing is cleared of an upstream yet.
-var errUnseen = errors.New("no upstream of that name was seen yet, so nothing of it is cleared and nothing can be named")
+var errUnseen = errors.New("no upstream was seen yet, or none of that name, so nothing is cleared that could be named")
 
 // readPlan reads the file of an intent.
 func (c *call) readPlan(file string) (*intent.Plan, error) {

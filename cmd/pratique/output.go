@@ -44,6 +44,9 @@ func plain(s string) string {
 	}, s)
 }
 
+// oneLine has reasons that stand one below the other in one line.
+func oneLine(s string) string { return strings.ReplaceAll(s, "\n", "; ") }
+
 // plainLines is plain for a text whose line ends and tabs are ours.
 func plainLines(s string) string {
 	return strings.Map(func(r rune) rune {

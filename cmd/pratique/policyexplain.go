@@ -22,7 +22,7 @@ func policyExplainVerb() verb {
 		about: "CALL is the reference of a refusal or entry (call_...), or its index in a spool: CALL, or INDEX and SPOOL, of `ledger show --data`; with --cases it is the name of a case. A recorded call is judged again on what was recorded, under the policy of then, or under --policy instead. No argument is shown, only where in the arguments something was refused.",
 		args:  "CALL",
 		flags: []*option{
-			{name: "data", arg: "DIR", usage: "data folder; default: pratique in the user's data folder"}, configFlag(),
+			{name: "data", arg: "DIR", usage: "data folder; default: what the configuration says, the folder of --config, or pratique in the user's data folder"}, configFlag(),
 			{name: "passphrase-file", arg: "FILE", usage: "private file with the passphrase of the key ring"},
 			{name: "spool", arg: "NAME", usage: "spool of an index, where there are several"},
 			{name: "cases", arg: "FILE", usage: "file of cases, in the place of the record"},
@@ -43,6 +43,7 @@ type explainedOutput struct {
 	Floor   string            `json:"floor,omitzero" doc:"reason that no rule takes back"`
 	Outside string            `json:"outside,omitzero" doc:"why the sealed intent does not include the call"`
 	Unfit   bool              `json:"unfit" doc:"the arguments do not fit the cleared schema"`
+	UnfitAt []string          `json:"unfit_at,omitzero" doc:"JSON Pointers of what does not fit, of a recorded call"`
 	Guards  []guardSays       `json:"guards"`
 	Layers  []explainedLayer  `json:"layers"`
 	Shadow  []explainedShadow `json:"shadow,omitzero" doc:"what rules that only record would have decided"`
@@ -107,7 +108,7 @@ func (o explainedOutput) show(w io.Writer) {
 		fmt.Fprintln(w, "the sealed intent does not include it:", o.Outside)
 	}
 	if o.Unfit {
-		fmt.Fprintln(w, "the arguments do not fit the cleared schema")
+		fmt.Fprintf(w, "the arguments do not fit the cleared schema%s\n", at(o.UnfitAt))
 	}
 	for _, g := range o.Guards {
 		fmt.Fprintf(w, "guard %s, by %s%s: %s\n", g.Guard, g.Rule, at([]string{g.Path}), g.Why)
@@ -154,7 +155,11 @@ func explainPolicy(c *call) (any, error) {
 		if other != nil {
 			p = other
 		}
-		return explained(r.Entry.Call, policy.Explain(p, f)), nil
+		out := explained(r.Entry.Call, policy.Explain(p, f))
+		if out.Unfit && r.Entry.Reason == out.Reason {
+			out.UnfitAt = r.Entry.Paths
+		}
+		return out, nil
 	})
 }
 
@@ -178,7 +183,7 @@ func (c *call) explainCase(p policy.Policy) (any, error) {
 func explained(call string, x policy.Explanation) explainedOutput {
 	d := x.Decision.Would()
 	out := explainedOutput{Call: call, Verb: d.Verb().String(), Reason: string(d.Reason()), Rule: d.Rule(), Means: d.Reason().Meaning().Text,
-		Floor: string(x.Floor), Outside: string(x.Outside), Unfit: x.Unfit, Guards: guardsSay(x.Guards), Layers: []explainedLayer{}}
+		Floor: string(x.Floor), Outside: string(x.Outside), Unfit: x.Unfit && x.Floor != policy.ReasonNotShown, Guards: guardsSay(x.Guards), Layers: []explainedLayer{}}
 	if d.Verb() == policy.Ask {
 		out.Needs = d.Assurance().String()
 	}

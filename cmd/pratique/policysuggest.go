@@ -20,7 +20,7 @@ func policySuggestVerb() verb {
 		name: "suggest", usage: "write the least rules that allow what a recorded run did",
 		about: "Takes the calls of one run that were let through and not refused afterwards, with their arguments from the vault, and writes a rule file that allows them and little else: each item in the methods that were used, each argument as narrow as its values show. It is for a person to read: a run that was led astray suggests that it was right. Nothing is taken over.",
 		flags: []*option{
-			{name: "data", arg: "DIR", usage: "data folder; default: pratique in the user's data folder"}, configFlag(),
+			{name: "data", arg: "DIR", usage: "data folder; default: what the configuration says, the folder of --config, or pratique in the user's data folder"}, configFlag(),
 			{name: "run", arg: "ID", usage: `run ("run_..."), as ` + "`ledger show --data`" + ` names it, and ` + "`runs list`" + ` while it goes on`, required: true},
 			{name: "out", arg: "FILE", usage: "new file for the rules, which are then not printed"},
 		},

@@ -36,7 +36,7 @@ func TestReadersMakeNothing(t *testing.T) {
 			var errs bytes.Buffer
 			cmd.Stderr = &errs
 			cmd.Run()
-			if code := cmd.ProcessState.ExitCode(); code != int(exitNotFound) || !strings.Contains(errs.String(), "store: not found: "+data+"\n") {
+			if code := cmd.ProcessState.ExitCode(); code != int(exitNotFound) || !strings.Contains(errs.String(), "there is no data folder: "+data+"\n") {
 				t.Errorf("%v: %d %s", argv, code, errs.String())
 			}
 			if exists(filepath.Join(dir, "none")) {

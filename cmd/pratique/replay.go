@@ -16,7 +16,6 @@ import (
 	"github.com/pratique-dev/pratique/registry/decisions"
 	"github.com/pratique-dev/pratique/registry/decisions/replay"
 	"github.com/pratique-dev/pratique/registry/node"
-	"github.com/pratique-dev/pratique/registry/store"
 )
 
 var (
@@ -188,11 +187,14 @@ func itemOf(b *baseline.Baseline, kind string, d credentials.Digest) []byte {
 	return nil
 }
 
+// errNoFolder says that there is no data folder.
+var errNoFolder = errors.New("there is no data folder")
+
 // folder refuses a data folder that is not there, rather than making it or showing it
 // empty.
 func (c *call) folder(data string) error {
 	if !exists(data) {
-		return fmt.Errorf("%w: %s", store.ErrNotFound, filepath.Clean(data))
+		return fmt.Errorf("%w: %s", errNoFolder, filepath.Clean(data))
 	}
 	return nil
 }

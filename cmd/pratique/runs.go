@@ -42,7 +42,7 @@ func runsNoun() noun {
 
 func runsFlags(more ...*option) []*option {
 	return append([]*option{
-		{name: "data", arg: "DIR", usage: "data folder; default: pratique in the user's data folder"}, configFlag(),
+		{name: "data", arg: "DIR", usage: "data folder; default: what the configuration says, the folder of --config, or pratique in the user's data folder"}, configFlag(),
 		{name: "passphrase-file", arg: "FILE", usage: "private file with the passphrase of the key ring"},
 	}, more...)
 }

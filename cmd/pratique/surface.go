@@ -43,7 +43,7 @@ func surfaceNoun() noun {
 
 func surfaceFlags(more ...*option) []*option {
 	return append([]*option{
-		{name: "data", arg: "DIR", usage: "data folder; default: pratique in the user's data folder"}, configFlag(),
+		{name: "data", arg: "DIR", usage: "data folder; default: what the configuration says, the folder of --config, or pratique in the user's data folder"}, configFlag(),
 		{name: "passphrase-file", arg: "FILE", usage: "private file with the passphrase of the key ring"},
 		{name: "upstream", arg: "ORIGIN", usage: "only this upstream: its origin, or its name where that is one upstream's"},
 	}, more...)

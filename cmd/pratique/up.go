@@ -30,7 +30,7 @@ func upNoun() noun {
 		about: "The first start makes the folder, the signing keys and an operator's key. Several processes may run on one folder; they must have the same --external. " +
 			"Where the configuration has `upstreams`, agents reach them at /mcp with a credential of `agents new`, or at the URL printed as `gateway`, which holds one.",
 		flags: []*option{
-			{name: "data", arg: "DIR", usage: "data folder; default: pratique in the user's data folder"},
+			{name: "data", arg: "DIR", usage: "data folder; default: what the configuration says, the folder of --config, or pratique in the user's data folder"},
 			configFlag(),
 			{name: "listen", arg: "ADDR", usage: "address of the service; port 0 takes any (default: 127.0.0.1:7420)"},
 			{name: "external", arg: "URL", usage: "URL by which everybody names this registry (default: http:// and the address)"},

@@ -28,7 +28,8 @@ var ErrConfig = errors.New("configuration")
 // a field, with underscores, overrides it (PRATIQUE_LOG_LEVEL=debug).
 type Config struct {
 	// Data is the folder with everything the node keeps. Made, mode 0700, where
-	// it is missing.
+	// it is missing. Default: the folder of this file, which then has to have that mode;
+	// without a file, pratique in the user's data folder.
 	Data string `yaml:"data"`
 	// Listen is the address of the HTTP service. Default 127.0.0.1:7420; port 0
 	// takes any free one.
