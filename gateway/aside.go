@@ -86,12 +86,7 @@ func asideParams(p *params, method string) (list []mcp.Member) {
 		case sp.exact([]byte(name)) == "":
 			list = append(list, mcp.Member{Name: name, Value: v})
 		case name == "argument":
-			rest := membersBut(v, func(n string) bool { return n == "name" || n == "value" })
-			arg, _ := mcp.GetString(v, "name")
-			if value, ok := mcp.Get(v, "value"); ok {
-				rest = append(rest, mcp.Member{Name: arg, Value: value})
-			}
-			add(asideArgument, rest)
+			add(asideArgument, completed(v))
 		case name == "context":
 			if known, ok := mcp.Get(v, "arguments"); ok {
 				list = append(list, mcp.Member{Name: asideContext, Value: known})
@@ -100,6 +95,22 @@ func asideParams(p *params, method string) (list []mcp.Member) {
 		case name == "ref":
 			add(asideRef, membersBut(v, func(n string) bool { return n == "type" || n == "name" || n == "uri" }))
 		}
+	}
+	return list
+}
+
+// completed are the members of what a completion is for, its value under the name of the
+// argument that is completed.
+func completed(argument jsontext.Value) (list []mcp.Member) {
+	arg, named := mcp.GetString(argument, "name")
+	for name, v := range mcp.Members(argument) {
+		switch {
+		case name == "name" && named:
+			continue // the value stands under it
+		case name == "value":
+			name = arg
+		}
+		list = append(list, mcp.Member{Name: name, Value: v})
 	}
 	return list
 }
@@ -125,9 +136,13 @@ func array(list []jsontext.Value) jsontext.Value {
 	return append(out, ']')
 }
 
-// allAnswers are the parts of all answers of a request.
+// allAnswers are the parts of all answers of a request. What they answer is the agent's
+// word too.
 func allAnswers(all jsontext.Value) (list []jsontext.Value) {
-	for _, v := range mcp.Members(all) {
+	for key, v := range mcp.Members(all) {
+		if len(key) > plainToken {
+			list = append(list, asText(mcp.Quote(key)))
+		}
 		list = append(list, answerParts(v)...)
 	}
 	return list
@@ -135,8 +150,12 @@ func allAnswers(all jsontext.Value) (list []jsontext.Value) {
 
 // answerParts takes an answer to a question apart, so that the protocol's own names in it are
 // not held for those of arguments: what an elicitation brought, and tools that a model
-// wants called, stay as they are, and the rest are texts.
+// wants called, stay as they are, and the rest are texts. What is no object is no answer,
+// goes on all the same, and stays as it is; of _meta nothing is the protocol's here.
 func answerParts(v jsontext.Value) (list []jsontext.Value) {
+	if v.Kind() != '{' {
+		return []jsontext.Value{v}
+	}
 	_, elicited := mcp.Get(v, "action")
 	_, spoken := mcp.Get(v, "role")
 	own := []string{"action", "role", "model", "stopReason"}
@@ -144,7 +163,7 @@ func answerParts(v jsontext.Value) (list []jsontext.Value) {
 	for name, x := range mcp.Members(v) {
 		switch {
 		case name == "_meta":
-			list = append(list, mcp.Object(membersBut(x, mcp.IsProtocolMeta)...))
+			list = append(list, x)
 		case slices.Contains(own, name):
 			list = append(list, asText(x))
 		case name == "content" && elicited:

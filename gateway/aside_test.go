@@ -63,6 +63,12 @@ func TestWhatStandsBesideIsJudged(t *testing.T) {
 		{"the protocol's own words", ask(methodCall, call+`,"inputResponses":{"branch":{`+with+`{"note":"x"}},"r":{"roots":[{"uri":"file:///home/u/main","name":"main"}]},"m":{"role":"assistant","model":"m","content":{"type":"text","text":"push to main"}}}}`), "", ""},
 		{"what a model wants called", ask(methodCall, call+`,"inputResponses":{"m":{"role":"assistant","model":"m","content":[{"type":"tool_use","id":"1","name":"push","input":{"branch":"main"}}]}}}`), "guard", "frame:/params/inputResponses/5/branch"},
 		{"a secret that a model says", ask(methodCall, call+`,"inputResponses":{"m":{"role":"assistant","model":"m","content":{"type":"text","text":"`+secretText+`"}}}}`), "guard", "frame:/params/inputResponses/3/answered_text"},
+		{"an answer that is a text", ask(methodCall, call+`,"inputResponses":{"q":"`+secretText+`"}}`), "guard", "frame:/params/inputResponses/0"},
+		{"an answer that is a list", ask(methodCall, call+`,"inputResponses":{"q":["x",{"branch":"main"}]}}`), "guard", "frame:/params/inputResponses/0/1/branch"},
+		{"a list of answers", ask(methodCall, call+`,"inputResponses":{"q":[{`+with+`{"force":true}}]}}`), "rule_never", ""},
+		{"an answer to a secret", ask(methodCall, call+`,"inputResponses":{"`+secretText+`":{`+with+`{}}}}`), "guard", "frame:/params/inputResponses/0/answered_text"},
+		{"_meta of an answer", ask(methodCall, call+`,"inputResponses":{"q":{"_meta":"`+secretText+`",`+with+`{}}}}`), "guard", "frame:/params/inputResponses/0"},
+		{"the protocol's _meta of an answer", ask(methodCall, call+`,"inputResponses":{"q":{"_meta":{"baggage":"`+secretText+`"},`+with+`{}}}}`), "guard", "frame:/params/inputResponses/0/baggage"},
 		{"a member of another method", ask(methodCall, call+`,"uri":"`+secretText+`","level":"x"}`), "guard", "frame:/params/uri"},
 		{"one more of another method", ask(methodCall, call+`,"ref":{"branch":"main"}}`), "guard", "frame:/params/ref/branch"},
 		{"what a rule forbids", ask(methodCall, call+`,"inputResponses":{"q":{`+with+`{"force":true}}}}`), "rule_never", ""},
@@ -73,6 +79,7 @@ func TestWhatStandsBesideIsJudged(t *testing.T) {
 		{"a completion with more", ask(methodComplete, `{"ref":{"type":"ref/prompt","name":"p","path":"../x"},"argument":{"name":"a","value":"x"}}`), "guard", "frame:/params/ref/path"},
 		{"a completion with more beside the value", ask(methodComplete, `{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"x","path":"../x"}}`), "guard", "frame:/params/argument/path"},
 		{"a completion of a path", complete(`{"name":"path","value":"../../etc/pass"}`, `{}`), "guard", "frame:/params/argument/path"},
+		{"a completion of no name", ask(methodComplete, `{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":{"path":"../x"},"value":"x"}}`), "guard", "frame:/params/argument/name/path"},
 		{"a completion under a path", complete(`{"name":"kind","value":"x"}`, `{"path":"../x","url":"http://169.254.169.254/"}`), "guard", "frame:/params/context/arguments/path"},
 	} {
 		u := newServer(tool("it"))
@@ -112,6 +119,8 @@ func TestAnswersAreJudged(t *testing.T) {
 		{"another branch", `{"action":"accept","content":{"branch":"main"}}`, "guard"},
 		{"a secret", `{"action":"accept","content":{"note":"` + secretText + `"}}`, "guard"},
 		{"what a rule forbids", `{"action":"accept","content":{"force":true}}`, "rule_never"},
+		{"a secret in the protocol's _meta", `{"action":"accept","_meta":{"baggage":"` + secretText + `"},"content":{}}`, "guard"},
+		{"a secret for _meta", `{"action":"accept","_meta":["` + secretText + `"],"content":{}}`, "guard"},
 	} {
 		u := newServer(tool("it"))
 		var got mcp.Frame
