@@ -96,6 +96,17 @@ func (a *Agent) Stderr() string {
 	return ""
 }
 
+// WaitStderr waits until a started process has written a text to standard error: that
+// comes on its own way, and may be later than an answer that was sent after it.
+func (a *Agent) WaitStderr(text string) {
+	a.t.Helper()
+	l, ok := a.wire.(*lines)
+	if !ok {
+		a.t.Fatal("the agent's server is no process")
+	}
+	l.err.Wait(a.t, text)
+}
+
 // Pid is the process id of a started process; 0 if there is none.
 func (a *Agent) Pid() int {
 	if l, ok := a.wire.(*lines); ok && l.cmd != nil {
@@ -106,8 +117,9 @@ func (a *Agent) Pid() int {
 
 // A Tail keeps the last 64 KiB of what was written to it.
 type Tail struct {
-	mu  sync.Mutex
-	buf []byte
+	mu   sync.Mutex
+	buf  []byte
+	news chan struct{} // closed with the next write; nil: nobody waits
 }
 
 func (t *Tail) Write(p []byte) (int, error) {
@@ -117,7 +129,34 @@ func (t *Tail) Write(p []byte) (int, error) {
 	if n := len(t.buf) - 64<<10; n > 0 {
 		t.buf = append([]byte(nil), t.buf[n:]...)
 	}
+	if t.news != nil {
+		close(t.news)
+		t.news = nil
+	}
 	return len(p), nil
+}
+
+// Wait waits until a text stands in what was kept.
+func (t *Tail) Wait(tb testing.TB, text string) {
+	tb.Helper()
+	late := time.After(patience)
+	for {
+		t.mu.Lock()
+		found := bytes.Contains(t.buf, []byte(text))
+		if t.news == nil {
+			t.news = make(chan struct{})
+		}
+		news := t.news
+		t.mu.Unlock()
+		if found {
+			return
+		}
+		select {
+		case <-news:
+		case <-late:
+			tb.Fatalf("%q was not written: %s", text, t)
+		}
+	}
 }
 
 // String is what was kept.

@@ -19,6 +19,7 @@ type web struct {
 	address string
 
 	mu       sync.Mutex // holds what follows
+	ln       net.Listener
 	srv      *http.Server
 	cancel   context.CancelFunc
 	ctx      context.Context // of everything since the last start
@@ -49,7 +50,7 @@ func (w *web) start(address string) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.address = ln.Addr().String()
+	w.address, w.ln = ln.Addr().String(), ln
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.sessions = map[string]*session{}
 	w.srv = &http.Server{Handler: w}
@@ -63,6 +64,7 @@ func (w *web) stop() {
 	defer w.mu.Unlock()
 	w.cancel()
 	_ = w.srv.Close()
+	_ = w.ln.Close() // which the server does not know of before it serves
 	for _, s := range w.sessions {
 		w.s.leave(s.p)
 	}

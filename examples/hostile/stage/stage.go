@@ -154,9 +154,7 @@ func (h *House) Configure(o Options) {
 	if o.Freshness != "" {
 		fmt.Fprintf(&b, "  freshness: %s\n", o.Freshness)
 	}
-	if o.Wait != "" {
-		fmt.Fprintf(&b, "  wait: %s\n", o.Wait)
-	}
+	fmt.Fprintf(&b, "  wait: %s\n", or(o.Wait, "1m")) // since a machine may do a hundred other things
 	if o.Grace != "" {
 		fmt.Fprintf(&b, "  grace: %s\n", o.Grace)
 	}
@@ -291,6 +289,16 @@ func (h *House) Stderr() string {
 		return ""
 	}
 	return h.up.stderr.String()
+}
+
+// WaitStderr waits until up, or the guard of the agent, has written a text for people.
+func (h *House) WaitStderr(a *mcptest.Agent, text string) {
+	h.t.Helper()
+	if h.Way.Guarded() {
+		a.WaitStderr(text)
+		return
+	}
+	h.up.stderr.Wait(h.t, text)
 }
 
 // Run runs the binary to its end.
