@@ -61,8 +61,9 @@ func (w *word) serve(sc *mcptest.Script, value mcptest.JSON, name string) {
 	sc.Answers[name] = a
 }
 
-// use asks for what the item returns. All frames that came with it come back too.
-func (w *word) use(a *mcptest.Agent, name string) (mcptest.Message, []mcptest.Message) {
+// use asks for what the item returns. All frames that came with it come back too: log
+// messages may take another way than the answer, and come after it.
+func (w *word) use(s *scene, a *mcptest.Agent, name string) (mcptest.Message, []mcptest.Message) {
 	before := len(a.Frames())
 	method, params := "tools/call", `{"name":"`+name+`","arguments":{}}`
 	switch w.via {
@@ -83,6 +84,11 @@ func (w *word) use(a *mcptest.Agent, name string) (mcptest.Message, []mcptest.Me
 		method, params = "resources/read", `{"uri":"test://`+name+`/7"}`
 	}
 	m := a.Request(method, params)
+	if w.via == "notifications/message" && !w.astray(s) {
+		a.Next(func(f mcptest.Message) bool {
+			return f.Method == w.via && string(mcptest.Path(f.Params, "data")) == `"done"`
+		})
+	}
 	return m, a.Frames()[before:]
 }
 
@@ -150,10 +156,10 @@ func (s *scene) returned(crossing int) {
 	for i := range words {
 		w := &words[i]
 		value, name, _ := w.said(i, true)
-		m, frames := w.use(a, name)
+		m, frames := w.use(s, a, name)
 		bad[i] = outcome{m, value, w.got(s.rev, m, frames)}
 		value, name, _ = w.said(i, false)
-		m, frames = w.use(a, name)
+		m, frames = w.use(s, a, name)
 		got := w.got(s.rev, m, frames)
 		if w.astray(s) {
 			if got != nil {
