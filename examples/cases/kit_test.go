@@ -133,6 +133,13 @@ func itoa(i int) string {
 
 type entry = registry.Entry
 
-// later waits until the gateway has looked at its rule file again, which it does
-// every second.
-func later() { <-time.After(1200 * time.Millisecond) }
+// await asks again until something holds that comes by itself: what the gateway finds
+// when it looks at its rule file, or records while an answer is on its way.
+func (s *scene) await(what string, holds func() bool) {
+	s.Helper()
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.Fatalf("waited in vain: %s", what)
+		}
+	}
+}

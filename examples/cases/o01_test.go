@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pratique-dev/pratique/examples/hostile/stage"
 	"github.com/pratique-dev/pratique/internal/mcptest"
@@ -41,13 +40,9 @@ func TestCaseO01(t *testing.T) {
 			script.Tools.Endless = "same" // the second page names itself again
 			h := stage.New(s, s.way, script, stage.Options{})
 			a := h.Agent(s.rev)
-			began := time.Now()
 			a.Start()
 			m := a.Request("tools/list", "")
-			if d := time.Since(began); d > 5*time.Second {
-				s.Errorf("it took %v", d)
-			}
-			if n := h.Up.Requests("tools/list"); n > 10 {
+			if n := h.Up.Requests("tools/list"); n > 10 { // each is answered at once: so few are no 5 s
 				s.Errorf("%d list requests", n)
 			}
 			r := stage.Refused(s, m, "incomplete") // the error says so
@@ -56,11 +51,8 @@ func TestCaseO01(t *testing.T) {
 			}
 			r2 := stage.Refused(s, a.Call("list_items", `{}`), "incomplete", "not_shown")
 			s.never(h, "list_items", "sync_notes", "purge_items")
-			h.Recorded(r, r2) // so does the record
-			said := h.Stderr() + map[bool]func() string{true: a.Stderr, false: func() string { return "" }}[s.way.Guarded()]()
-			if !strings.Contains(said, "complete") { // and what people see
-				s.Errorf("stderr says nothing: %s", said)
-			}
+			h.Recorded(r, r2)                     // so does the record
+			h.WaitStderr(a, "list is incomplete") // and what people see
 		})
 	})
 	t.Run("c", func(t *testing.T) {

@@ -187,23 +187,23 @@ func TestCaseO08(t *testing.T) {
 			h := stage.New(s, s.way, tickets(), stage.Options{Rules: rulesO08})
 			a := s.started(h)
 			h.WriteRules("rules: [")
-			later()
+			h.WaitStderr(a, "not the plain YAML") // it has looked
 			s.hidden(h, a)
 			s.runs(h, a, "get_ticket", `{"id":"t-1"}`)
 			os.Remove(h.RulesFile())
-			later()
+			h.WaitStderr(a, "no such file")
 			s.hidden(h, a)
 			s.runs(h, a, "get_ticket", `{"id":"t-1"}`)
 			h.WriteRules(strings.Replace(rulesO08, "get_ticket, ", "", 1)) // one that is right takes hold
-			later()
+			lists := func() bool { return slices.Contains(a.Tools(), "get_ticket") }
+			s.await("the stricter file takes hold", func() bool { return !lists() })
 			n := h.Up.Executed("get_ticket")
 			s.audited(h, stage.Refused(s, a.Call("get_ticket", `{"id":"t-1"}`), "no_rule", "not_shown"))
 			if now := h.Up.Executed("get_ticket"); now != n {
 				s.Errorf("executed %d times under the stricter file", now-n)
 			}
 			h.WriteRules(rulesO08)
-			later()
-			a.Tools()
+			s.await("the file of before takes hold", lists)
 			s.hidden(h, a)
 			s.runs(h, a, "get_ticket", `{"id":"t-1"}`)
 		})
