@@ -153,8 +153,12 @@ func laterOn(t *testing.T, w stage.Way, rev string, forms []form) (n tally) {
 	a.Start()
 	a.Request("tools/list", "")
 	after, _ := scene(forms, true)
+	lists := h.Up.Requests("tools/list")
 	h.Up.Set(func(s *mcptest.Script) { s.Tools.Items = after.Tools.Items })
 	h.Up.Changed()
+	if rev < mcptest.Modern { // until it is heard, what was listed is fresh for 2 s: that limit is not what this is about
+		h.Up.WaitMethod(t, "tools/list", lists+1)
+	}
 	for _, name := range append(names, publish) {
 		n.call(h, a, name)
 	}

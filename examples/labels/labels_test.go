@@ -92,7 +92,7 @@ func (d *desk) follow() {
 // streamed wants the stream to say the tier of this label, at its place in the log.
 func (d *desk) streamed(l registry.LabelView) {
 	d.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		d.mu.Lock()
 		for _, c := range d.changes {
 			if c.Tool == l.Tool && c.Seq == l.Seq && c.Tier == l.Tier && c.Status == "live" {
@@ -157,7 +157,7 @@ func (d *desk) becomes(tool registry.HandleView, metadata, tier, standing, conte
 	d.Helper()
 	var l registry.LabelView
 	token := d.file("")
-	for end := time.Now().Add(40 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		os.Remove(token)
 		d.h.JSON(&l, "labels", "show", "--registry", d.url, "--tool", string(tool.ID), "--out", token)
 		if l.Tier == tier && l.Standing == standing && l.Content == content {

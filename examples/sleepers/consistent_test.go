@@ -74,7 +74,7 @@ func (x *shop) start(profile policy.Profile, rules *policy.Rules) {
 	}))(x.T)
 	x.end = func() {
 		x.Helper()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		for _, err := range []error{x.gw.Close(ctx), up.Close(), log.Close(), rs.Close(), seen.Close()} {
 			if err != nil {

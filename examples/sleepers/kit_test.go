@@ -71,13 +71,13 @@ type (
 )
 
 // front puts the mind between the gateway and the scripted server.
-func front(t *testing.T, up *mcptest.Upstream, m mind) string {
+func front(t *testing.T, up *mcptest.Upstream, m mind) (at string, s *server) {
 	t.Helper()
 	u, err := url.Parse(up.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{up: up, mind: m, sessions: map[string]string{}}
+	s = &server{up: up, mind: m, sessions: map[string]string{}}
 	pass := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: u.Scheme, Host: u.Host})
@@ -98,7 +98,14 @@ func front(t *testing.T, up *mcptest.Upstream, m mind) string {
 		pass.ServeHTTP(w, q)
 	}))
 	t.Cleanup(front.Close)
-	return front.URL + u.Path
+	return front.URL + u.Path, s
+}
+
+// calls is how many calls are open.
+func (s *server) calls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
 }
 
 // thinks sets what the call comes to.
@@ -148,8 +155,9 @@ type spoken struct {
 // A scene is one sleeper behind the built gateway.
 type scene struct {
 	*testing.T
-	h   *stage.House
-	rev string
+	h     *stage.House
+	rev   string
+	front *server
 }
 
 // open starts the gateway in front of a server with these tools and that mind. steady
@@ -158,10 +166,11 @@ func open(t *testing.T, rev string, o stage.Options, m mind, tools ...mcptest.JS
 	t.Helper()
 	s := mcptest.Script{Tools: mcptest.List{Items: append(slices.Clone(tools), steady)}, Answers: map[string]mcptest.Answer{}}
 	h := stage.Make(t, stage.HTTPHTTP, s, o)
-	h.Up.URL = front(t, h.Up, m)
+	at, front := front(t, h.Up, m)
+	h.Up.URL = at
 	h.Configure(o)
 	h.Start()
-	return &scene{t, h, rev}
+	return &scene{t, h, rev, front}
 }
 
 // agent is one that listed the tools.

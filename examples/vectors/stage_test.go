@@ -207,7 +207,7 @@ func build(t *testing.T, b *batch, w way, s mcptest.Script) *house {
 			Baseline: surface.Store(h.base, h.at),
 			Standing: func() labels.Standing { return h.standing },
 			Effect:   b.effect(),
-			Limits:   surface.Limits{Freshness: -1, Early: time.Second},
+			Limits:   surface.Limits{Freshness: -1, Early: time.Minute, Collect: time.Minute, Page: time.Minute}, // of a machine that does much else
 		},
 	}))
 	h.sealed(t, b, w)
@@ -216,7 +216,7 @@ func build(t *testing.T, b *batch, w way, s mcptest.Script) *house {
 	h.leave = func() {
 		t.Helper()
 		end()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		for _, err := range []error{h.gateway.Close(ctx), up.Close(), log.Close()} {
 			if err != nil {
@@ -277,7 +277,7 @@ func join(t *testing.T, g *gateway.Gateway, w way) (*mcptest.Agent, func()) {
 		a := mcptest.DialHTTP(t, w.revision, srv.URL+"/mcp/"+secret)
 		return a, func() {
 			a.Close()
-			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			if err := handler.Drain(ctx); err != nil {
 				t.Errorf("draining: %v", err)
