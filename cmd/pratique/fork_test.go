@@ -74,7 +74,7 @@ func chainFork(t *testing.T, processes int) {
 	if !truth.OK || truth.Tampered || len(truth.Problems) > 0 {
 		t.Errorf("verify: %+v", truth)
 	}
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if good(t, eventsOutput{}, "ledger", "show", "--registry", url, "--limit", "1").Size >= truth.Size {
 			break
 		}

@@ -71,7 +71,7 @@ func (g *guarded) end(t *testing.T, how string) {
 // waitGone waits for a process to be gone; one that its parent has not buried yet is.
 func waitGone(t *testing.T, pid string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; {
+	for end := time.Now().Add(time.Minute); ; {
 		stat, err := os.ReadFile("/proc/" + pid + "/stat")
 		if err != nil || bytes.Contains(stat, []byte(") Z ")) {
 			return

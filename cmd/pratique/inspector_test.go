@@ -62,7 +62,7 @@ func TestSandboxIsShown(t *testing.T) {
 		t.Errorf("%v %s", err, body)
 	}
 	var pids []string
-	for end := time.Now().Add(10 * time.Second); len(pids) == 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); len(pids) == 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		pids = inspectors(t, p.answer.PID) // it starts behind the registry's back
 	}
 	if len(pids) != 1 {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,16 +41,34 @@ func newTorn(t *testing.T, graceful bool) *torn {
 		return x
 	}
 	// What comes last in the write-ahead log must not be an acknowledged entry, as
-	// after a real crash: wait until the node has written something of its own.
-	wal := x.wal()
-	for last, since := stat(t, wal), time.Now(); time.Since(since) < 300*time.Millisecond; {
-		time.Sleep(10 * time.Millisecond)
-		if now := stat(t, wal); now != last {
-			last, since = now, time.Now()
+	// after a real crash: wait for what the node writes behind it, the checkpoint.
+	for end := time.Now().Add(time.Minute); published(t, p) < x.size; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no checkpoint of %d entries", x.size)
 		}
 	}
 	p.kill()
 	return x
+}
+
+// published is how many entries the served checkpoint is of, which lies in the log's
+// store before it is served.
+func published(t *testing.T, p *process) uint64 {
+	t.Helper()
+	resp, err := http.Get(p.answer.Registry + "/ledger/checkpoint")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, head, err := ledger.ParseUnverified(text)
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return head.Size
 }
 
 func (x *torn) wal() string { return filepath.Join(x.data, "log", "log.db-wal") }
@@ -69,7 +89,7 @@ func (x *torn) call(t *testing.T, p *process, name string) {
 		want, x.known = want+1, true
 	}
 	defer func() {
-		for deadline := time.Now().Add(20 * time.Second); size() < want; time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); size() < want; time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%s was not reviewed", name)
 			}
@@ -97,15 +117,6 @@ func (x *torn) verify(t *testing.T) (int, ledgerOutput, string) {
 		t.Errorf("a stack trace is no answer:\n%s", stderr)
 	}
 	return code, o, stderr
-}
-
-func stat(t *testing.T, path string) int64 {
-	t.Helper()
-	st, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st.Size()
 }
 
 // edit changes the bytes of a file.

@@ -37,7 +37,7 @@ func openTerminal(t *testing.T) (tty *os.File, screen func() string) {
 		tty.Close()
 		select {
 		case <-done:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the terminal is not closed")
 		}
 		return b.String()
