@@ -52,6 +52,10 @@ func install(t *testing.T, pkg, version string) string {
 	return filepath.Join(dir, filepath.Base(pkg))
 }
 
+// wait is how long a call waits for the first list of a server: longer than by default,
+// since the machine may do much else.
+const wait = "1m"
+
 const pratique = "github.com/pratique-dev/pratique/cmd/pratique"
 
 // running starts a process that ends with the test and returns the first line
@@ -117,7 +121,7 @@ func gateway(t *testing.T, bin, upstream string) string {
 	t.Helper()
 	dir := t.TempDir()
 	conf := filepath.Join(dir, "pratique.yaml")
-	text := "data: " + filepath.Join(dir, "data") + "\nlisten: 127.0.0.1:0\nprofile: personal\nupstreams:\n" + upstream
+	text := "data: " + filepath.Join(dir, "data") + "\nlisten: 127.0.0.1:0\nprofile: personal\ngateway: {wait: " + wait + "}\nupstreams:\n" + upstream
 	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -186,7 +186,7 @@ func TestRealServers(t *testing.T) {
 				want := clients[who](t, j)
 				j.Args = append([]string{"guard", "--data", filepath.Join(t.TempDir(), "data"), "--", node(t)}, j.Args...)
 				j.Command = bin
-				j.Env = map[string]string{"HOME": t.TempDir(), "PATH": os.Getenv("PATH")}
+				j.Env = map[string]string{"HOME": t.TempDir(), "PATH": os.Getenv("PATH"), "PRATIQUE_GATEWAY_WAIT": wait}
 				maps.Copy(j.Env, direct.Env)
 				got := clients[who](t, j)
 				if !slices.Equal(got.names(), want.names()) {

@@ -44,7 +44,7 @@ func Behind(t testing.TB, s launch.Server, w World, name, intent string) *Desk {
 		t.Fatal(err)
 	}
 	conf, file := filepath.Join(dir, "pratique.yaml"), filepath.Join(dir, "intent.yaml")
-	text := fmt.Sprintf("data: %q\nlisten: 127.0.0.1:0\nupstreams:\n%s", d.data, s.Upstream(name))
+	text := fmt.Sprintf("data: %q\nlisten: 127.0.0.1:0\ngateway: {wait: %s}\nupstreams:\n%s", d.data, launch.Wait, s.Upstream(name))
 	if err := errors.Join(os.WriteFile(conf, []byte(text), 0o600), os.WriteFile(file, []byte(intent), 0o600)); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -44,6 +45,10 @@ func Memory(npm, file string) Server {
 	return Server{Argv: script(npm, "@modelcontextprotocol", "server-memory", "dist", "index.js"), Env: ours("MEMORY_FILE_PATH=" + file)}
 }
 
+// Wait is how long a call waits for the first list of the server. With hundreds of tools
+// a machine that does much else needs longer than the seconds that are the default.
+const Wait = "1m"
+
 // A Guard is pratique guard on a data folder. Rules or Intent is a file; both may be
 // empty.
 type Guard struct {
@@ -61,7 +66,7 @@ func (g Guard) Before(s Server) Server {
 	if g.Intent != "" {
 		argv = append(argv, "--intent", g.Intent)
 	}
-	return Server{Argv: append(append(argv, "--"), s.Argv...), Env: s.Env}
+	return Server{Argv: append(append(argv, "--"), s.Argv...), Env: slices.Concat(s.Env, []string{"PRATIQUE_GATEWAY_WAIT=" + Wait})}
 }
 
 // Upstream is the server as one of pratique up's configuration.
