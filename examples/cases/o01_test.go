@@ -91,7 +91,7 @@ func TestCaseO01(t *testing.T) {
 		scenes(t, both, func(s *scene) {
 			script := pager()
 			script.Tools.PageSize = 0
-			h := stage.New(s, s.way, script, stage.Options{})
+			h := stage.New(s, s.way, script, stage.Options{Freshness: "1m"}) // so that one list is enough, however long it all takes
 			a := h.Agent(s.rev)
 			a.Start()
 			if listed := a.Tools(); len(listed) != 3 {
