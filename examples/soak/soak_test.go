@@ -65,6 +65,7 @@ func build(t *testing.T, up gateway.Upstream) (*gateway.Gateway, string, func())
 	g, err := gateway.New(gateway.Options{
 		Upstream: up, Agents: one{}, Runs: rs, Record: log, Policy: policy.Of(nil), Inspector: inspect.New(), Keys: ring, Issuer: "http://127.0.0.1:1",
 		Profile: policy.Personal, Own: gateway.Own{Data: data}, Surfaces: gateway.Surfaces{Baseline: surface.Store(base, up.Place().Origin.String())},
+		Limits: gateway.Limits{Grace: time.Hour}, // what a run has read stays, however long the server takes to be there again
 	})
 	must(err)
 	return g, data, func() {
