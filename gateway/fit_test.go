@@ -80,6 +80,9 @@ func TestClosedArguments(t *testing.T) {
 			if string(paths) != `[`+string(mcp.Quote(c.at))+`]` {
 				t.Errorf("the paths are %s, want %q", paths, c.at)
 			}
+			if text := string(a.Bytes()); !strings.Contains(text, "What is wrong is at ") || strings.Contains(text, ": . ") {
+				t.Errorf("it says %s", text)
+			}
 			if e := h.book.of(refusals); len(e) == 0 || len(e[len(e)-1].Paths) != 1 || e[len(e)-1].Paths[0] != c.at || e[len(e)-1].Reason != string(policy.ReasonUnfit) {
 				t.Errorf("the record has %+v", e)
 			}

@@ -151,10 +151,19 @@ func cutPaths(paths []string) []string {
 // refusedAt is what an agent is told of an argument that a guard refused: where, and
 // why, without its value (RULES.md 10).
 func refusedAt(d *policy.Decision) string {
-	if len(d.Paths()) == 0 || d.Paths()[0] == "" {
-		return "What is wrong: " + strings.TrimSuffix(d.Why(), ".") + "."
+	at, why := "", strings.TrimSuffix(d.Why(), ".")
+	if len(d.Paths()) > 0 {
+		at = cutName(d.Paths()[0])
 	}
-	return "What is wrong at " + cutName(d.Paths()[0]) + ": " + strings.TrimSuffix(d.Why(), ".") + "."
+	switch {
+	case at == "" && why == "":
+		return ""
+	case why == "":
+		return "What is wrong is at " + at + "."
+	case at == "":
+		return "What is wrong: " + why + "."
+	}
+	return "What is wrong at " + at + ": " + why + "."
 }
 
 // named puts the name that the agent asked for into an entry without an item:

@@ -10,5 +10,5 @@ import (
 func Example() {
 	fmt.Println(policy.NoChannel.Meaning().Text)
 	// Output:
-	// A person would have to approve this call, and no approval channel is configured; the operator can add one or allow the tool by a rule.
+	// A person would have to approve this call, and there is no approval channel; the operator can allow the tool by a rule.
 }

@@ -62,7 +62,7 @@ func TestLimitNobodyToAsk(t *testing.T) {
 	a := s.agent()
 	m := a.Call("save_note", `{}`)
 	r := stage.Refused(t, m, "no_channel")
-	if s.h.Up.Executed("save_note") != 0 || !strings.Contains(string(m.Raw), "no approval channel is configured; the operator can add one or allow the tool by a rule") {
+	if s.h.Up.Executed("save_note") != 0 || !strings.Contains(string(m.Raw), "there is no approval channel; the operator can allow the tool by a rule") {
 		t.Errorf("%s: %s", moved, m.Raw)
 	}
 	for _, e := range s.h.Recorded(r) {

@@ -95,7 +95,7 @@ var meanings = []Meaning{
 	{ReasonLabel, "deny", "no", true, "The item's label could not be verified."},
 	{NoRule, "deny", "no", false, "No rule allows this call."},
 	{RuleNever, "deny", "no", false, "A rule of the operator forbids this call."},
-	{NoChannel, "deny", "no", false, "A person would have to approve this call, and no approval channel is configured; the operator can add one or allow the tool by a rule."},
+	{NoChannel, "deny", "no", false, "A person would have to approve this call, and there is no approval channel; the operator can allow the tool by a rule."},
 	{Shut, "deny", "no", true, "The upstream's surface has not been cleared yet; try again soon."},
 	{Stale, "deny", "no", true, "What is known of the upstream or the registry is too old and could not be renewed."},
 	{Unrecorded, "deny", "no", true, "The decision could not be recorded, so the call was not made."},
