@@ -33,12 +33,13 @@ type call struct {
 	sent   bool               // the session's mu: the upstream may have it, so it may ask
 	under  *recorded          // what it was sent under; set before sent
 
-	read   *policy.Context // of the run, as the call is decided; nil: not asked yet
-	result recordedAs      // what the agent read of it
-	side   *args.Tree      // of what stands beside the arguments, as long as it is decided
-	fit    string          // of the arguments with the schema; empty: nobody looked
-	paths  []string        // JSON Pointers of the arguments that a guard refused
-	counts *policy.Counts  // that the decision saw; nil: it asked for none
+	read   *policy.Context  // of the run, as the call is decided; nil: not asked yet
+	result recordedAs       // what the agent read of it
+	side   *args.Tree       // of what stands beside the arguments, as long as it is decided
+	fit    string           // of the arguments with the schema; empty: nobody looked
+	paths  []string         // JSON Pointers of the arguments that a guard refused
+	needs  labels.Assurance // that an answer to the refused ask would have had to be; none: it was none
+	counts *policy.Counts   // that the decision saw; nil: it asked for none
 
 	questions int   // the session's mu: that the upstream asked in it
 	trace     trace // the session's mu: what is seen of it

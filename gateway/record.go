@@ -56,6 +56,7 @@ func (c *call) entry(item *gate.Entry, d policy.Decision) registry.Entry {
 	}
 	would := d.Would()
 	e.Policy, e.Verb, e.Reason, e.Rule = d.Policy(), would.Verb().String(), string(would.Reason()), would.Rule()
+	e.Needs = would.Assurance()
 	e.Guard, e.Paths, e.Intent = would.Guard(), cutPaths(would.Paths()), c.intent
 	e.Fit = c.fit
 	if n := c.counts; n != nil {
@@ -130,6 +131,7 @@ func (c *call) refuse(p *params, item *gate.Entry, d policy.Decision, detail str
 		}
 	}
 	c.watch.End(registry.OutcomeRefused)
+	c.needs = d.Assurance()
 	if d.Guard() != "" && detail == "" {
 		c.paths, detail = cutPaths(d.Paths()), refusedAt(&d)
 	}
@@ -190,7 +192,7 @@ func (c *call) answerRefused(item *gate.Entry, reason policy.Reason, rule string
 	}
 	if shown {
 		r.origins = []string{c.s.g.place.Origin.String()}
-		r.paths = c.paths
+		r.paths, r.needs = c.paths, c.needs
 	}
 	return r.answer(c.f, c.s.rev)
 }

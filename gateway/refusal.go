@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
 )
 
@@ -15,12 +16,13 @@ import (
 type refusal struct {
 	reason  policy.Reason
 	rule    string
-	invoked bool     // the upstream had the call
-	origins []string // where the tool is from; none for what was not shown
-	paths   []string // of arguments
-	ref     string   // call_ and a ULID: the entry
-	detail  string   // one more sentence of ours; empty: none
-	uri     string   // resources/read: the agent's own word for what is not there; empty: none
+	invoked bool             // the upstream had the call
+	origins []string         // where the tool is from; none for what was not shown
+	paths   []string         // of arguments
+	needs   labels.Assurance // of an ask that nobody could answer; none: it was none
+	ref     string           // call_ and a ULID: the entry
+	detail  string           // one more sentence of ours; empty: none
+	uri     string           // resources/read: the agent's own word for what is not there; empty: none
 
 	withdrawn []string // ids of results that are the reason
 }
@@ -57,6 +59,10 @@ func (r *refusal) object() jsontext.Value {
 	b = appendQuoted(b, string(r.reason))
 	b = append(b, `,"rule":`...)
 	b = appendQuoted(b, r.rule)
+	if r.needs != labels.AssuranceNone {
+		b = append(b, `,"needs":`...)
+		b = appendQuoted(b, r.needs.String())
+	}
 	b = append(b, `,"origins":`...)
 	b = appendList(b, r.origins)
 	b = append(b, `,"paths":`...)
@@ -81,6 +87,9 @@ func (r *refusal) object() jsontext.Value {
 // sentence is the same for people and models that read no structure.
 func (r *refusal) sentence() string {
 	s := "Blocked by policy (" + string(r.reason) + "): " + r.reason.Meaning().Text
+	if r.needs != labels.AssuranceNone {
+		s += " An answer would have to be at least: " + r.needs.String() + "."
+	}
 	if r.detail != "" {
 		s += " " + r.detail
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/labels/policy"
 )
 
@@ -21,6 +22,9 @@ func TestRefusalsAreGolden(t *testing.T) {
 			continue
 		}
 		r := refusal{reason: m.Reason, rule: "profile:personal", invoked: m.Invoked == "yes", ref: "call_01JZ0000000000000000000001", origins: []string{"stdio:x"}}
+		if m.Verb == "ask" || m.Reason == policy.NoChannel {
+			r.needs = labels.AssurancePasskey
+		}
 		for _, f := range []mcp.Frame{ask(methodCall, ""), ask(methodRead, "")} {
 			a := r.answer(&f, mcp.Rev20260728)
 			b.WriteString(string(a.Bytes()) + "\n")

@@ -77,6 +77,7 @@ type Entry struct {
 	Verb     string             `json:"verb,omitzero"`
 	Reason   string             `json:"reason,omitzero"`
 	Rule     string             `json:"rule,omitzero"`
+	Needs    labels.Assurance   `json:"needs,omitzero"`    // the least that an answer to the ask has to be, or would have had to be where nobody could answer
 	Enforced *bool              `json:"enforced,omitzero"` // false under watch
 	Invoked  string             `json:"invoked,omitzero"`  // upstream invoked: yes, no, unknown
 	Args     credentials.Digest `json:"args,omitzero"`     // keyed digest

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/decisions"
 	"github.com/pratique-dev/pratique/registry/ledger"
@@ -72,6 +73,9 @@ var recordColumns = []string{"AT", "ENTRY", "RUN", "CALL", "UPSTREAM", "METHOD",
 func recordRow(r decisions.Record) []string {
 	e := r.Entry
 	decision := strings.Trim(e.Verb+" "+e.Reason, " ")
+	if e.Needs != labels.AssuranceNone {
+		decision += " (needs " + e.Needs.String() + ")"
+	}
 	if e.Enforced != nil && !*e.Enforced {
 		decision += " (not enforced)"
 	}

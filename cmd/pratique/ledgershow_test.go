@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/registry"
 	"github.com/pratique-dev/pratique/registry/decisions"
 )
@@ -23,5 +26,16 @@ func TestRecordRow(t *testing.T) {
 		if !strings.Contains(line, want) {
 			t.Errorf("no %q in %s", want, line)
 		}
+	}
+	if strings.Contains(line, "needs") {
+		t.Errorf("it was no ask: %s", line)
+	}
+	r.Entry.Verb, r.Entry.Reason, r.Entry.Needs, r.Entry.Shadow = "deny", "no_channel", labels.AssurancePasskey, nil
+	if line := strings.Join(recordRow(r), " "); !strings.Contains(line, "deny no_channel (needs passkey)") {
+		t.Errorf("not what an answer would have had to be: %s", line)
+	}
+	out, err := json.Marshal(eventsOutput{Entries: []decisions.Record{r}})
+	if err != nil || !strings.Contains(string(out), `"needs":"passkey"`) {
+		t.Errorf("%s, %v", out, err)
 	}
 }

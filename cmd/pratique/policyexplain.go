@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/pratique-dev/pratique/labels"
 	guards "github.com/pratique-dev/pratique/labels/guard"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/labels/policy/advise"
@@ -39,7 +40,7 @@ type explainedOutput struct {
 	Reason  string            `json:"reason"`
 	Rule    string            `json:"rule"`
 	Means   string            `json:"means" doc:"the reason, in a sentence"`
-	Needs   string            `json:"needs,omitzero" doc:"of an ask, the least that an answer has to be: tap, passkey, two-person"`
+	Needs   string            `json:"needs,omitzero" doc:"of an ask, also of one that nobody could answer, the least that an answer has to be: tap, passkey, two-person"`
 	Floor   string            `json:"floor,omitzero" doc:"reason that no rule takes back"`
 	Outside string            `json:"outside,omitzero" doc:"why the sealed intent does not include the call"`
 	Unfit   bool              `json:"unfit" doc:"the arguments do not fit the cleared schema"`
@@ -184,8 +185,8 @@ func explained(call string, x policy.Explanation) explainedOutput {
 	d := x.Decision.Would()
 	out := explainedOutput{Call: call, Verb: d.Verb().String(), Reason: string(d.Reason()), Rule: d.Rule(), Means: d.Reason().Meaning().Text,
 		Floor: string(x.Floor), Outside: string(x.Outside), Unfit: x.Unfit && x.Floor != policy.ReasonNotShown, Guards: guardsSay(x.Guards), Layers: []explainedLayer{}}
-	if d.Verb() == policy.Ask {
-		out.Needs = d.Assurance().String()
+	if need := d.Assurance(); need != labels.AssuranceNone {
+		out.Needs = need.String()
 	}
 	for _, l := range x.Layers {
 		e := explainedLayer{Layer: l.Layer, Shadow: l.Shadow, Verb: l.Decision.Verb().String(), Reason: string(l.Decision.Reason()), Rules: []explainedRule{}}

@@ -46,7 +46,7 @@ type replayOutput struct {
 	Name     string         `json:"name"`
 	Cannot   bool           `json:"cannot_replay" doc:"something is missing; why says what"`
 	Why      string         `json:"why,omitzero"`
-	Same     bool           `json:"same" doc:"verb, reason, rule and enforcement are the same"`
+	Same     bool           `json:"same" doc:"verb, reason, rule, needs and enforcement are the same"`
 	Then     *replay.Judged `json:"then,omitzero" doc:"as it was recorded"`
 	Now      *replay.Judged `json:"now,omitzero" doc:"as it is judged now"`
 }
@@ -60,6 +60,7 @@ func (o replayOutput) show(w io.Writer) {
 	rows := [][]string{{"", "THEN", "NOW"}}
 	for _, r := range []struct{ what, then, now string }{
 		{"decision", o.Then.Verb, o.Now.Verb}, {"reason", o.Then.Reason, o.Now.Reason}, {"rule", o.Then.Rule, o.Now.Rule},
+		{"needs", o.Then.Needs, o.Now.Needs},
 		{"enforced", yesNo(o.Then.Enforced), yesNo(o.Now.Enforced)}, {"gate", o.Then.Gate, o.Now.Gate}, {"tier", o.Then.Tier, o.Now.Tier},
 		{"content", o.Then.Content, o.Now.Content}, {"effect", o.Then.Effect, o.Now.Effect},
 	} {

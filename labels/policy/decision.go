@@ -59,6 +59,7 @@ type judged struct {
 	reason Reason
 	rule   string
 	way    Results
+	least  labels.Assurance
 }
 
 // Refuse is a refusal for a reason that no policy judges: a guard, a bound, a
@@ -71,7 +72,7 @@ func (d Decision) Would() Decision {
 	if d.would == nil {
 		return d
 	}
-	return Decision{verb: d.would.verb, reason: d.would.reason, rule: d.would.rule, policy: d.policy, way: d.would.way}
+	return Decision{verb: d.would.verb, reason: d.would.reason, rule: d.would.rule, policy: d.policy, way: d.would.way, least: d.would.least}
 }
 
 // Verb is what becomes of the call.
@@ -115,7 +116,9 @@ func (d Decision) Why() string { return d.why }
 // Sentence is what the rule that fired says to people; empty where it says nothing.
 func (d Decision) Sentence() string { return d.say }
 
-// Assurance is the least that an answer to the Ask has to be.
+// Assurance is the least that an answer to the Ask has to be; of a Deny the least that
+// one would have had to be, where only nobody to ask stood in the way. Of every other
+// decision it is none: no answer changes it.
 func (d Decision) Assurance() labels.Assurance { return d.least }
 
 // Shadow is what rules that only watch would have decided. It is for the record and

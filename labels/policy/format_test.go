@@ -257,6 +257,44 @@ func TestAssurance(t *testing.T) {
 	}
 }
 
+// TestAssuranceOfADeny: what an answer would have had to be is told of an ask that nobody
+// could answer, also where nothing binds, and of no refusal that an answer would not change.
+func TestAssuranceOfADeny(t *testing.T) {
+	one := mustLoad(t, []byte("rules:\n  - {name: a, ask: [t]}\n  - {name: b, ask: [t], assurance: passkey}\n  - {name: c, never: [n]}\n  - {name: d, ask: [n], assurance: passkey}\n  - {name: e, allow: [u]}\n  - {name: f, ask: [v]}\n"))
+	two := mustLoad(t, []byte("rules:\n  - {name: a, ask: [t], assurance: two-person}\n  - {name: b, allow: [u]}\n"))
+	both := policy.Layers{Organisation: one, Origin: two}.Policy()
+	for _, c := range []struct {
+		name   string
+		p      policy.Policy
+		tool   string
+		reason policy.Reason
+		least  labels.Assurance
+		joined bool // of policies, which under watch are not joined
+	}{
+		{"two asks", policy.Of(one), "t", policy.NoChannel, labels.AssurancePasskey, false},
+		{"an ask that says nothing", policy.Of(one), "v", policy.NoChannel, labels.AssuranceTap, false},
+		{"a never besides", policy.Of(one), "n", policy.RuleNever, labels.AssuranceNone, false},
+		{"an allow", policy.Of(one), "u", policy.RuleAllow, labels.AssuranceNone, false},
+		{"two layers", both, "t", policy.NoChannel, labels.AssuranceTwoPerson, false},
+		{"a layer that denies", both, "v", policy.NoRule, labels.AssuranceNone, false},
+		{"two policies", policy.Strictest(policy.Of(one), policy.Of(two)), "t", policy.NoChannel, labels.AssuranceTwoPerson, true},
+		{"the first denies", policy.Strictest(policy.Of(two), policy.Of(one)), "v", policy.NoRule, labels.AssuranceNone, true},
+		{"the second denies", policy.Strictest(policy.Of(one), policy.Of(two)), "v", policy.NoChannel, labels.AssuranceNone, true},
+	} {
+		f := good()
+		f.Tool, f.Channel = c.tool, false
+		if d := c.p.Decide(f); d.Reason() != c.reason || d.Assurance() != c.least {
+			t.Errorf("%s: %s %v", c.name, d.Reason(), d.Assurance())
+		}
+		if f.Profile = policy.Watch; c.joined {
+			continue
+		}
+		if d := c.p.Decide(f); d.Enforced() || d.Assurance() != labels.AssuranceNone || d.Would().Reason() != c.reason || d.Would().Assurance() != c.least {
+			t.Errorf("%s, watched: %v, would %s %v", c.name, d.Assurance(), d.Would().Reason(), d.Would().Assurance())
+		}
+	}
+}
+
 // TestManyRules: ten thousand rules, each with a condition of its own, are read and
 // decided by; what is too much together is refused.
 func TestManyRules(t *testing.T) {

@@ -238,6 +238,7 @@ func (s *strictest) Decide(f Facts) Decision {
 	var d Decision
 	var way Results
 	var need labels.Assurance
+	shut := false // one refuses whatever anybody answers
 	for i, l := range s.layers {
 		n := l.Decide(f)
 		if i == 0 || n.verb < d.verb || n.verb == d.verb && d.loose && !n.loose && n.verb != Allow {
@@ -246,10 +247,13 @@ func (s *strictest) Decide(f Facts) Decision {
 		if way = least(way, n.Results()); i == 0 {
 			way = n.Results()
 		}
-		need = max(need, n.least)
+		need, shut = max(need, n.least), shut || n.verb == Deny && n.least == labels.AssuranceNone
 	}
 	d.policy, d.way = s.digest, way
-	if d.verb == Ask {
+	switch {
+	case shut:
+		d.least = labels.AssuranceNone
+	case d.verb < Allow:
 		d.least = need
 	}
 	return d

@@ -75,7 +75,7 @@ func (p *layered) loosened(j *judging, d Decision) (Decision, bool) {
 	if p.intent != nil && d.verb < Allow {
 		return d, false
 	}
-	would := &judged{d.verb, d.Reason(), d.rule, d.Results()}
+	would := &judged{d.verb, d.Reason(), d.rule, d.Results(), d.least}
 	return Decision{verb: Allow, reason: Watched, rule: profileRule(Watch), policy: p.digest, loose: true, would: would, way: Mark, shadow: d.shadow,
 		guard: d.guard, paths: d.paths, why: d.why}, true
 }

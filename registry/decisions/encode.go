@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/pratique-dev/pratique/credentials"
+	"github.com/pratique-dev/pratique/labels"
 	"github.com/pratique-dev/pratique/registry"
 )
 
@@ -83,6 +84,9 @@ func (w *writing) judged(e *registry.Entry) {
 	w.text("verb", e.Verb)
 	w.text("reason", e.Reason)
 	w.text("rule", e.Rule)
+	if e.Needs != labels.AssuranceNone {
+		w.text("needs", e.Needs.String())
+	}
 	if e.Enforced != nil {
 		w.member("enforced")
 		w.b = strconv.AppendBool(w.b, *e.Enforced)

@@ -27,6 +27,8 @@ func fill(t *testing.T, f reflect.Value, r *rand.Rand) {
 		}
 	case *labels.Effect:
 		*v = labels.Effect(1 + r.IntN(int(labels.AllEffects)))
+	case *labels.Assurance:
+		*v = labels.Assurance(1 + r.IntN(int(labels.AssuranceTwoPerson)))
 	case *[]string:
 		*v = make([]string, r.IntN(3))
 		for i := range *v {

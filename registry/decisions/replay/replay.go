@@ -46,6 +46,7 @@ type Judged struct {
 	Verb     string `json:"verb" doc:"deny, ask, allow"`
 	Reason   string `json:"reason"`
 	Rule     string `json:"rule"`
+	Needs    string `json:"needs,omitzero" doc:"of an ask, the least that an answer has to be; not there in the record of an older program"`
 	Enforced bool   `json:"enforced" doc:"false under watch"`
 	Gate     string `json:"gate" doc:"of the item towards the agent"`
 	Context  string `json:"context" doc:"of the run: worst, untrusted, own, clean"`
@@ -58,7 +59,7 @@ type Judged struct {
 type Answer struct {
 	Then Judged `json:"then"`
 	Now  Judged `json:"now"`
-	Same bool   `json:"same" doc:"verb, reason, rule and enforcement are the same"`
+	Same bool   `json:"same" doc:"verb, reason, rule, needs and enforcement are the same"`
 }
 
 // facts are the evidence of an entry, read back.
@@ -77,7 +78,7 @@ func Of(ctx context.Context, r *decisions.Record, src Sources, inspector quarant
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Then: Judged{Verb: e.Verb, Reason: e.Reason, Rule: e.Rule, Enforced: e.Enforced == nil || *e.Enforced,
+	a := Answer{Then: Judged{Verb: e.Verb, Reason: e.Reason, Rule: e.Rule, Needs: needs(e.Needs), Enforced: e.Enforced == nil || *e.Enforced,
 		Gate: e.Gate, Context: e.Context, Tier: e.Tier, Content: e.Content, Effect: e.Effect.String()}}
 	d := p.Decide(f.Facts)
 	if !byGate && d.Policy() != e.Policy {
@@ -87,7 +88,7 @@ func Of(ctx context.Context, r *decisions.Record, src Sources, inspector quarant
 	if e.Guard == "path" && would.Guard() != "path" { // where links led then is not kept
 		return Answer{}, fmt.Errorf("%w: the file system as it was", ErrMissing)
 	}
-	a.Now = Judged{Verb: would.Verb().String(), Reason: string(would.Reason()), Rule: would.Rule(), Enforced: d.Enforced(),
+	a.Now = Judged{Verb: would.Verb().String(), Reason: string(would.Reason()), Rule: would.Rule(), Needs: needs(would.Assurance()), Enforced: d.Enforced(),
 		Gate: f.Gate.String(), Context: f.Context.String(), Tier: f.Tier.String(), Content: f.Content.String(), Effect: f.Effect.String()}
 	if f.kind == "" { // of no item
 		a.Now.Tier, a.Now.Content, a.Now.Effect, a.Now.Context = a.Then.Tier, a.Then.Content, a.Then.Effect, a.Then.Context
@@ -95,11 +96,27 @@ func Of(ctx context.Context, r *decisions.Record, src Sources, inspector quarant
 	if byGate { // the gate refused before any policy was asked, and has no rules by name
 		a.Now.Rule, a.Now.Enforced = a.Then.Rule, a.Then.Enforced
 	}
-	a.Same = a.Then.Verb == a.Now.Verb && a.Then.Reason == a.Now.Reason && a.Then.Rule == a.Now.Rule && a.Then.Enforced == a.Now.Enforced
+	a.Same = a.same()
 	if !a.Same && !e.Params.IsZero() {
 		return Answer{}, fmt.Errorf("%w: what stood beside the arguments, of which only a digest is kept", ErrMissing)
 	}
 	return a, nil
+}
+
+// same tells whether now is as then. An ask that was recorded without what an answer
+// had to be is of an older program, which did not write it: that is not compared, and
+// verb and reason still tell an ask from what is none.
+func (a *Answer) same() bool {
+	needs := a.Then.Needs == "" || a.Then.Needs == a.Now.Needs
+	return needs && a.Then.Verb == a.Now.Verb && a.Then.Reason == a.Now.Reason && a.Then.Rule == a.Now.Rule && a.Then.Enforced == a.Now.Enforced
+}
+
+// needs is the word for an assurance; empty of none.
+func needs(a labels.Assurance) string {
+	if a == labels.AssuranceNone {
+		return ""
+	}
+	return a.String()
 }
 
 // Facts are what a recorded decision would be made on now, and the policy of then:

@@ -69,7 +69,7 @@ func (k *kept) judged(t *testing.T, l *decisions.Log, p policy.Policy, profile p
 	w := d.Would()
 	e := &registry.Entry{Run: "run_1", Method: f.Method, Origin: place, Kind: string(kind), Name: item.Name, Mdg: item.Digest, Tier: f.Tier.String(),
 		Standing: f.Standing.String(), Content: f.Content.String(), Effect: f.Effect, Gate: state.String(), Context: x.String(), Profile: string(profile), Fit: f.Fit.String(),
-		Policy: d.Policy(), Verb: w.Verb().String(), Reason: string(w.Reason()), Rule: w.Rule()}
+		Policy: d.Policy(), Verb: w.Verb().String(), Reason: string(w.Reason()), Rule: w.Rule(), Needs: w.Assurance()}
 	if !d.Enforced() {
 		e.Enforced = new(bool)
 	}
@@ -147,6 +147,35 @@ func TestReplayEqualsLive(t *testing.T) {
 	}
 	if !maps.Equal(live, again) || live["allow clean"] == 0 || live["deny worst"] == 0 || live["allow worst"] != 0 {
 		t.Errorf("live %v, again %v", live, again)
+	}
+}
+
+// TestReplayOfAnAsk: what an answer would have had to be is compared too, but not in the
+// record of a program that did not write it.
+func TestReplayOfAnAsk(t *testing.T) {
+	const text = "rules:\n  - {name: sure, ask: [read_file], assurance: passkey}\n  - {name: plain, ask: [read_file]}\n"
+	k, l := openKept(t)
+	r, err := policy.Load([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := policy.Of(r)
+	if err := l.KeepPolicy(p.Digest(), []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	for _, profile := range []policy.Profile{policy.Personal, policy.Watch} {
+		rec, _ := k.judged(t, l, p, profile, tool, policy.Cleared, gate.Tool, policy.Clean)
+		if rec.Entry.Needs != labels.AssurancePasskey {
+			t.Fatalf("the log has %v", rec.Entry.Needs)
+		}
+		for then, same := range map[labels.Assurance]bool{labels.AssurancePasskey: true, labels.AssuranceNone: true, labels.AssuranceTap: false, labels.AssuranceTwoPerson: false} {
+			old := rec
+			old.Entry.Needs = then
+			a, err := replay.Of(context.Background(), &old, k.sources(), inspect.New())
+			if err != nil || a.Same != same || a.Now.Needs != "passkey" || a.Now.Reason != "no_channel" {
+				t.Errorf("%s, recorded with %v: %+v, %v", profile, then, a, err)
+			}
+		}
 	}
 }
 
