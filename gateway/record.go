@@ -58,6 +58,7 @@ func (c *call) entry(item *gate.Entry, d policy.Decision) registry.Entry {
 	e.Policy, e.Verb, e.Reason, e.Rule = d.Policy(), would.Verb().String(), string(would.Reason()), would.Rule()
 	e.Needs = would.Assurance()
 	e.Guard, e.Paths, e.Intent = would.Guard(), cutPaths(would.Paths()), c.intent
+	e.Line = uint64(would.Line())
 	e.Fit = c.fit
 	if n := c.counts; n != nil {
 		e.Counts = &registry.EntryCounts{Run: n.Run, Minute: n.Minute, Hour: n.Hour, Day: n.Day, New: n.New}
@@ -156,6 +157,9 @@ func refusedAt(d *policy.Decision) string {
 	at, why := "", strings.TrimSuffix(d.Why(), ".")
 	if len(d.Paths()) > 0 {
 		at = cutName(d.Paths()[0])
+		if at != "" && d.Line() > 0 {
+			at += ", line " + itoa(d.Line())
+		}
 	}
 	switch {
 	case at == "" && why == "":

@@ -75,3 +75,21 @@ func TestNeedsIsRecorded(t *testing.T) {
 		}
 	}
 }
+
+// TestLineIsTold: of a text that is refused for what stands in it entry and refusal name
+// the line.
+func TestLineIsTold(t *testing.T) {
+	u := newServer(`{"name":"write_file","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}}}}`)
+	rules, err := policy.Load([]byte("rules:\n- {name: yes, allow: [write_file]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse(t, u, policy.Personal, func(o *Options) { o.Policy = policy.Of(rules) })
+	s := h.shown(newPerson())
+	token := "glpat-" + "Zx8kQ2mN5vB7cT4rW9yL"
+	a := s.Handle(ctx, ask(methodCall, `{"name":"write_file","arguments":{"path":"a.txt","content":"a\nb\n`+token+`\n"}}`), newPerson())
+	e := h.book.of(func(e registry.Entry) bool { return e.Type == registry.EntryDecision && e.Name == "write_file" })
+	if len(e) != 1 || e[0].Guard != "content" || e[0].Line != 3 || !strings.Contains(string(a.Result), "What is wrong at /content, line 3: ") {
+		t.Errorf("%+v: %s", e, a.Result)
+	}
+}

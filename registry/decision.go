@@ -88,6 +88,7 @@ type Entry struct {
 	Fit    string             `json:"fit,omitzero"`    // of the arguments, with the cleared schema: fits, unfit, unchecked
 	Guard  string             `json:"guard,omitzero"`  // that refused
 	Paths  []string           `json:"paths,omitzero"`  // JSON Pointers of the arguments that it refused; never a value
+	Line   uint64             `json:"line,omitzero"`   // from 1, of the text at the first of Paths, decoded; 0: not known, or all of it
 	Intent credentials.Digest `json:"intent,omitzero"` // that the run is sealed to
 	Counts *EntryCounts       `json:"counts,omitzero"` // as the decision saw them; nil: it asked for none
 	Shadow []EntryShadow      `json:"shadow,omitzero"` // what rules that only watch would have decided

@@ -53,6 +53,7 @@ type explainedOutput struct {
 type guardSays struct {
 	Guard string `json:"guard"`
 	Path  string `json:"path" doc:"JSON Pointer of the argument"`
+	Line  int    `json:"line,omitzero" doc:"of the text there, decoded, from 1"`
 	Why   string `json:"why"`
 	Rule  string `json:"rule"`
 }
@@ -112,11 +113,19 @@ func (o explainedOutput) show(w io.Writer) {
 		fmt.Fprintf(w, "the arguments do not fit the cleared schema%s\n", at(o.UnfitAt))
 	}
 	for _, g := range o.Guards {
-		fmt.Fprintf(w, "guard %s, by %s%s: %s\n", g.Guard, g.Rule, at([]string{g.Path}), g.Why)
+		fmt.Fprintf(w, "guard %s, by %s%s: %s\n", g.Guard, g.Rule, lineAt(g), g.Why)
 	}
 	for _, s := range o.Shadow {
 		fmt.Fprintf(w, "recorded only: %s (%s) by %s\n", s.Verb, s.Reason, s.Rule)
 	}
+}
+
+// lineAt is where a guard refuses, with the line of the text there.
+func lineAt(g guardSays) string {
+	if g.Line == 0 || g.Path == "" {
+		return at([]string{g.Path})
+	}
+	return fmt.Sprintf("%s, line %d", at([]string{g.Path}), g.Line)
 }
 
 // at is where in the arguments something stands.
@@ -212,7 +221,7 @@ func word(v policy.Verb) string {
 func guardsSay(list []guards.Violation) []guardSays {
 	out := []guardSays{}
 	for _, v := range list {
-		out = append(out, guardSays{v.Guard, v.Path, v.Why, v.Rule})
+		out = append(out, guardSays{v.Guard, v.Path, v.Line, v.Why, v.Rule})
 	}
 	return out
 }

@@ -9,6 +9,7 @@ type Violation struct {
 	Path  string // JSON Pointer of the argument; what stands in JSON inside of a string goes on behind a "!"
 	Why   string // one sentence of ours, of a closed set
 	Rule  string // the rule or the default that says so
+	Line  int    // of the text that Path names, decoded, from 1; 0: not known, or all of it
 }
 
 // Files is what can be seen of the file system that a path is about. nil: nothing.

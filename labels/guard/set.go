@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/pratique-dev/pratique/labels"
@@ -62,7 +61,7 @@ func (s *Set) judge(c Call, beside bool) []Violation {
 	s.siblings(&w, root)
 	if s.content != nil {
 		for _, f := range s.content.Call(root) {
-			w.add(Violation{Guard: "content", Path: f.Pointer, Why: f.Why, Rule: "guards.content." + f.Class})
+			w.add(Violation{Guard: "content", Path: f.Pointer, Why: f.Why, Rule: "guards.content." + f.Class, Line: f.Line})
 		}
 	}
 	if c.Args.Cut() {
@@ -109,9 +108,16 @@ type walker struct {
 }
 
 func (w *walker) add(v Violation) {
-	if len(w.out) < maxViolations && !slices.Contains(w.out, v) {
-		w.out = append(w.out, v)
+	if len(w.out) == maxViolations {
+		return
 	}
+	for i := range w.out { // of one text the first line is told
+		x := v
+		if x.Line = w.out[i].Line; x == w.out[i] {
+			return
+		}
+	}
+	w.out = append(w.out, v)
 }
 
 func (w *walker) refuse(guard string, v args.Value, why string) {

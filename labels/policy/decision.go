@@ -40,6 +40,7 @@ type Decision struct {
 
 	guard  string   // that refuses; empty: none did
 	paths  []string // of the arguments that it refuses
+	line   int      // of the text at the first of paths; 0: not known, or all of it
 	why    string   // in words of ours
 	say    string   // what the rule says to people
 	least  labels.Assurance
@@ -108,6 +109,10 @@ func (d Decision) Guard() string { return d.guard }
 // Paths are the JSON Pointers of the arguments that the guard refuses. They are
 // shared and must not be changed.
 func (d Decision) Paths() []string { return d.paths }
+
+// Line is the line, from 1, of the text at the first of Paths that the guard refuses; 0
+// where it is not known, or is all of the text.
+func (d Decision) Line() int { return d.line }
 
 // Why is what the guard found, in a sentence of ours without any value; empty where
 // no guard refused.

@@ -281,6 +281,9 @@ func (r *Rules) shadowed(j *judging, bound *finding, d *Decision) []Shadowed {
 func refusedBy(list []guard.Violation) Decision {
 	v := list[0]
 	d := Decision{reason: ReasonGuard, rule: v.Rule, guard: v.Guard, why: v.Why}
+	if v.Path != "" {
+		d.line = v.Line
+	}
 	for _, v := range list {
 		if v.Path != "" && !slices.Contains(d.paths, v.Path) {
 			d.paths = append(d.paths, v.Path)

@@ -77,7 +77,7 @@ func (p *layered) loosened(j *judging, d Decision) (Decision, bool) {
 	}
 	would := &judged{d.verb, d.Reason(), d.rule, d.Results(), d.least}
 	return Decision{verb: Allow, reason: Watched, rule: profileRule(Watch), policy: p.digest, loose: true, would: would, way: Mark, shadow: d.shadow,
-		guard: d.guard, paths: d.paths, why: d.why}, true
+		guard: d.guard, paths: d.paths, line: d.line, why: d.why}, true
 }
 
 // watchable tells whether there is an item that a call could be recorded and let

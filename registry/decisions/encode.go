@@ -103,6 +103,7 @@ func (w *writing) argued(e *registry.Entry) {
 	w.text("fit", e.Fit)
 	w.text("guard", e.Guard)
 	w.list("paths", e.Paths)
+	w.count("line", e.Line)
 	w.digest("intent", &e.Intent)
 	if c := e.Counts; c != nil {
 		w.member("counts")

@@ -140,6 +140,9 @@ func (j *Judge) Check(w Write) []Finding {
 	}
 	for i := range c.out {
 		c.out[i].Pointer = w.Pointer
+		if w.named { // which is not what stands at the pointer
+			c.out[i].Line, c.out[i].Offset = 0, 0
+		}
 	}
 	return c.out
 }
