@@ -112,7 +112,7 @@ func TestClosedInEveryProfile(t *testing.T) {
 			t.Errorf("%s: executed %d times", p, u.executed(methodCall, "*"))
 		}
 		found := h.book.of(func(e registry.Entry) bool {
-			return e.Reason == string(policy.ReasonUnfit) && e.Fit == policy.Unfit.String()
+			return e.Reason == string(policy.ReasonUnfit) && e.Fit == policy.Unfit.String() && len(e.Paths) == 1 && e.Paths[0] == "/extra"
 		})
 		if len(found) == 0 {
 			t.Errorf("%s: not on record", p)

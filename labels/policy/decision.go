@@ -73,7 +73,8 @@ func (d Decision) Would() Decision {
 	if d.would == nil {
 		return d
 	}
-	return Decision{verb: d.would.verb, reason: d.would.reason, rule: d.would.rule, policy: d.policy, way: d.would.way, least: d.would.least}
+	return Decision{verb: d.would.verb, reason: d.would.reason, rule: d.would.rule, policy: d.policy, way: d.would.way, least: d.would.least,
+		guard: d.guard, paths: d.paths, line: d.line, why: d.why}
 }
 
 // Verb is what becomes of the call.

@@ -35,9 +35,13 @@ func TestFit(t *testing.T) {
 		}
 	}
 	f := good()
-	f.Profile, f.Fit = policy.Watch, policy.Unfit
-	if d := policy.Of(nil).Decide(f); d.Verb() != policy.Allow || d.Would().Reason() != policy.ReasonUnfit || d.Enforced() {
+	f.Profile, f.Fit, f.UnfitAt = policy.Watch, policy.Unfit, "/a"
+	d := policy.Of(nil).Decide(f)
+	if d.Verb() != policy.Allow || d.Would().Reason() != policy.ReasonUnfit || d.Enforced() {
 		t.Errorf("watch: %v, would be %s", d.Verb(), d.Would().Reason())
+	}
+	if w := d.Would(); w.Guard() != "closed" || !slices.Equal(w.Paths(), []string{"/a"}) || w.Why() != d.Why() {
+		t.Errorf("watch: it would be refused at %q by %q", w.Paths(), w.Guard())
 	}
 	f = good()
 	f.Fit, f.Gate = policy.Unchecked, policy.Withheld // what is not shown is told first
