@@ -64,6 +64,8 @@ func TestLimitScriptsRunLater(t *testing.T) {
 	a := s.agent()
 	s.refused(a, "run_command", `{"command":"git push origin main"}`, "guard")
 	s.refused(a, "run_command", `{"command":"sh -c 'git push origin HEAD:main'"}`, "guard")
+	s.refused(a, "run_command", `{"command":"cp x .git/hooks/pre-push"}`, "guard")
+	s.refused(a, "write_file", `{"path":".git/hooks/pre-push","content":"x\n"}`, "guard")
 	s.runs(a, "write_file", `{"path":"tools/go.sh","content":"git push origin main\n"}`)
 	s.runs(a, "run_command", `{"command":"sh tools/go.sh"}`)
 	t.Log("KNOWN_LIMITATION scripts that run later: a push to main stood in a file that an allowed command ran")

@@ -29,6 +29,7 @@ type Set struct {
 	rooted   bool       // paths have folders to lie in
 	climbing *path.Rule // of URIs
 	refs     *ref.Rule
+	open     bool // what lies in a repository's own folder may be written
 	hosts    *host.Rule
 	listed   bool // hosts are those that a file allows
 	content  *content.Judge
@@ -123,8 +124,18 @@ func (s *Set) setRefs(c *Config) (err error) {
 			return fmt.Errorf("%w.refs.protected: 1 to %d patterns; off: [refs] protects none", ErrConfig, maxPatterns)
 		}
 	}
+	switch r.Folder {
+	case "", "never":
+	case "off":
+		s.open = true
+	default:
+		return fmt.Errorf("%w.refs.folder: never or off", ErrConfig)
+	}
 	if s.refs, err = ref.Protect(patterns); err != nil {
 		return fmt.Errorf("%w.refs.protected: %w", ErrConfig, err)
+	}
+	if !s.open {
+		s.refs = s.refs.Closed()
 	}
 	return s.setKeys("refs", r.Keys, refKeys)
 }

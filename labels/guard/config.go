@@ -31,6 +31,7 @@ type PathConfig struct {
 // A RefConfig says which refs are protected, and which arguments are destinations.
 type RefConfig struct {
 	Protected Words            `yaml:"protected" json:"protected,omitzero"` // patterns; none: the default ones
+	Folder    Word             `yaml:"folder" json:"folder,omitzero"`       // "never" (or empty) or "off": what lies in a repository's own folder
 	Keys      map[string]Words `yaml:"keys" json:"keys,omitzero"`           // by tool: further names that are destinations; "-name" takes one out, none takes all
 }
 

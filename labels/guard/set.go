@@ -190,6 +190,9 @@ func (w *walker) defaults(root args.Value) {
 	if w.set.refs == nil {
 		return
 	}
+	if !w.set.open {
+		w.inside()
+	}
 	if w.index.all&(isCommand|isWords) != 0 {
 		w.lines()
 	}

@@ -28,6 +28,7 @@ type reading struct {
 	git   bool   // whether it stands in the words of a git command, which may run it
 	text  string // the line that is read
 	piped bool   // whether a shell reads what a command of the line prints
+	moved bool   // whether the line has gone to the folder of a repository
 }
 
 func newReading(r *Rule, call *Budget, named bool) *reading {
@@ -57,7 +58,11 @@ func (r *Rule) CheckWordsIn(call *Budget, words []string, git bool) (why string)
 	if !call.Take(cost) {
 		return WhyLong
 	}
-	return newReading(r, call, true).words(words, git, 0)
+	read := newReading(r, call, true)
+	if why := read.inside(words, git); why != "" {
+		return why
+	}
+	return read.words(words, git, 0)
 }
 
 // CheckCommand is why the rule refuses a command line, or several of them, as a shell
@@ -128,14 +133,18 @@ func (r *reading) commands(line string, git bool, depth int, known bool) string 
 	if !ok {
 		return WhyLong
 	}
-	piped, text := r.piped, r.text
+	piped, text, moved := r.piped, r.text, r.moved
 	r.text = line
-	defer func() { r.piped, r.text = piped, text }()
+	defer func() { r.piped, r.text, r.moved = piped, text, moved }()
 	for _, words := range list {
 		r.piped = r.piped || readsLines(words)
 	}
 	for _, words := range list {
-		if why := r.words(words, git, depth); why != "" {
+		why := r.inside(words, git)
+		if why == "" && !isRedirected(words) {
+			why = r.words(words, git, depth)
+		}
+		if why != "" {
 			return why
 		}
 	}
@@ -145,6 +154,9 @@ func (r *reading) commands(line string, git bool, depth int, known bool) string 
 // readsLines tells whether a command is a shell that runs what it reads, or a program
 // that runs what it reads as words.
 func readsLines(words []string) bool {
+	if isRedirected(words) {
+		return false
+	}
 	for i, w := range words {
 		switch name := program(w); {
 		case name == "xargs", name == "parallel", name == "ssh":

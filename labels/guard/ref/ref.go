@@ -43,6 +43,7 @@ type Rule struct {
 	spelled  [][]byte // the patterns with each prefix, for destinations that are patterns themselves
 	branches bool     // whether a pattern can be a branch
 	only     bool
+	closed   bool // whether commands may not write in the folder of a repository
 }
 
 // A pattern is one of a rule. Of a rule that protects it is folded.

@@ -21,6 +21,7 @@ type reader struct {
 	word  []byte
 	open  bool              // whether there is a word, perhaps an empty one
 	drop  bool              // whether the next word is a file of a redirection
+	into  bool              // whether that is written
 	here  bool              // whether it is what a command reads
 	deep  bool              // whether something was nested deeper than is read, or grew too long
 	vars  map[string]string // what the line itself sets; nil: nothing is known
@@ -98,7 +99,13 @@ func (r *reader) endWord() {
 		switch {
 		case r.here:
 			r.list = append(r.list, list)
-		case !r.drop:
+		case r.drop:
+			for _, w := range list {
+				if r.into && w != "" && w != "/dev/null" {
+					r.list = append(r.list, []string{redirected, w})
+				}
+			}
+		default:
 			r.words = append(r.words, list...)
 			if r.set(strings.Join(list, " ")); len(r.words) == 4 && r.words[0] == "for" && r.vars != nil {
 				r.vars[r.words[1]] = r.words[3]
@@ -167,7 +174,9 @@ func (r *reader) redirect(c byte) {
 		r.here = true
 		return
 	}
+	r.into = c == '>'
 	for r.pos < len(r.s) && strings.IndexByte("<>&|-", r.s[r.pos]) >= 0 {
+		r.into = r.into || r.s[r.pos] == '>'
 		r.pos++
 	}
 	r.drop = true
