@@ -17,6 +17,7 @@ type Index struct {
 	tool  string // whose name was read last, where said
 	trade trade
 	said  bool
+	calm  bool // nothing in it may lie in a repository's folder
 }
 
 // A member is one member of an object at any depth, documents inside of strings

@@ -22,10 +22,10 @@ const (
 // inside refuses to write where Git keeps refs, hooks and settings: a file there moves a
 // protected ref, or has a command run, as no destination would tell.
 func (w *walker) inside() {
-	if w.call.Method != "tools/call" || w.call.Effect == labels.Read {
+	if w.call.Method != "tools/call" || w.call.Effect == labels.Read || w.index.calm {
 		return
 	}
-	further := false // whether something may be told that no name of a path says
+	before, further := len(w.told), false // whether something may be told that no name of a path says
 	for i := range w.index.list {
 		m := &w.index.list[i]
 		if m.signs&oddName != 0 {
@@ -36,6 +36,7 @@ func (w *walker) inside() {
 			further = w.insideText(m.value, m) || further
 		}
 	}
+	w.index.calm = !further && len(w.told) == before
 	if further && w.changes() {
 		content.Places(w.call.Args.Root(), func(path string, at args.Value) {
 			if gitdir.Of(path) != gitdir.Elsewhere && !w.keys.silent(squash(nil, at.Name()), isPath) && !w.locates(squash(nil, at.Name()), path) {
@@ -82,11 +83,16 @@ func (w *walker) insideText(v args.Value, m *member) (further bool) {
 		return false
 	}
 	t := v.Text()
-	if m.kind&isProse != 0 && isPatch(w.index.name(m)) && strings.IndexByte(t, ' ') < 0 && len(t) > maxPlain {
+	if m.kind&isProse != 0 && len(t) > maxPlain && strings.IndexByte(t, ' ') < 0 && isPatch(w.index.name(m)) {
 		return true // it may be encoded
 	}
-	if in, ok := v.Inner(); ok && m.kind&isProse == 0 && in.Kind() != '{' {
-		further = w.insideText(in, m)
+	if t == "" {
+		return false
+	}
+	if m.kind&isProse == 0 && !isLetter(t[0]) {
+		if in, ok := v.Inner(); ok && in.Kind() != '{' {
+			further = w.insideText(in, m)
+		}
 	}
 	if !v.Marked() && (m.kind&(isPath|likePath|isInner) == 0 || len(t) > maxPlain) {
 		return further
@@ -94,7 +100,8 @@ func (w *walker) insideText(v args.Value, m *member) (further bool) {
 	if m.kind&(isPath|likePath|isInner) == 0 && (len(t) > maxPath || strings.IndexByte(t, '\n') >= 0) {
 		return content.Patchy(t) && (gitdir.May(t) || strings.IndexByte(t, '\\') >= 0) || further
 	}
-	if !gitdir.May(t) {
+	one := m.value.Kind() == '"' // not perhaps a line of a patch
+	if one && m.kind&(isProse|isRef) != 0 && m.kind&(isPath|likePath) == 0 || !gitdir.May(t) {
 		return further
 	}
 	return w.insidePath(v, t, m) || further

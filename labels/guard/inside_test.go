@@ -38,6 +38,7 @@ func TestInside(t *testing.T) {
 		`{"patch":"diff --git a/x b/.git/hooks/pre-push\nsimilarity index 100%\nrename from x\nrename to .git/hooks/pre-push\n"}`,
 		`{"input":"*** Begin Patch\n*** Update File: .git/config\n@@\n-a\n+b\n*** End Patch"}`,
 		`{"anything":"--- \"a/x\"\n+++ \"b/\\056git/config\"\n@@ -1 +1 @@\n-a\n+b\n"}`,
+		`{"patch":["*** Begin Patch","*** Add File: .git/hooks/pre-push","+x","*** End Patch"]}`,
 		`{"lines":["*** Begin Patch","*** Add File: .git/hooks/pre-push","+x","*** End Patch"]}`,
 		`{"target_file":".git/hooks/pre-push","content":"make\n"}`, `{"uri":"file:///w/.git/hooks/pre-push","content":"make\n"}`,
 	} {
