@@ -347,7 +347,7 @@ func TestEndToEndLabels(t *testing.T) {
 
 	// Somebody who did not follow learns of it by the list of lowered labels.
 	// The registry names a new list at most once a second.
-	for end := time.Now().Add(10 * time.Second); ; {
+	for end := time.Now().Add(30 * time.Second); ; {
 		late, err := client.NewLabels(url, client.Trust{State: &client.MemoryState{}}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -389,7 +389,7 @@ func TestEndToEndLabels(t *testing.T) {
 	ahead = client.DefaultRefresh // the next use is due to look
 	skew.Unlock()
 	_, _ = l.Verify(ctx, served.Label, shown)
-	for i := 0; i < 100 && l.Keys().Status().Version == keys.Version; i++ {
+	for i := 0; i < 1500 && l.Keys().Status().Version == keys.Version; i++ {
 		time.Sleep(20 * time.Millisecond)
 	}
 	_, err = l.Verify(ctx, served.Label, shown)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -316,9 +317,10 @@ func write(b *strings.Builder, r *rand.Rand, v any) {
 		b.WriteByte(']')
 	case map[string]any:
 		b.WriteByte('{')
-		i := 0
-		for k, x := range v {
-			if i++; i > 1 {
+		names := slices.Sorted(maps.Keys(v)) // the seed alone says in which order they come
+		r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		for i, k := range names {
+			if i > 0 {
 				b.WriteByte(',')
 			}
 			space()
@@ -326,7 +328,7 @@ func write(b *strings.Builder, r *rand.Rand, v any) {
 			space()
 			b.WriteByte(':')
 			space()
-			write(b, r, x)
+			write(b, r, v[k])
 		}
 		b.WriteByte('}')
 	}

@@ -1,6 +1,7 @@
 package warden
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -18,11 +19,12 @@ type model struct {
 	asked  []quarantine.Batch
 	answer func(ctx context.Context, question []byte) ([]byte, error)
 	engine string
+	time   time.Duration // 0: a second
 }
 
 func (m *model) Serves(origin string) bool { return origin == "https://a.example" }
 func (m *model) Engine() string            { return "test-model/" + m.engine }
-func (m *model) Deadline() time.Duration   { return time.Second }
+func (m *model) Deadline() time.Duration   { return cmp.Or(m.time, time.Second) }
 func (m *model) Ask(ctx context.Context, b quarantine.Batch, question []byte) ([]byte, error) {
 	m.mu.Lock()
 	m.asked = append(m.asked, b)
@@ -119,18 +121,17 @@ func TestTheBrokerFails(t *testing.T) {
 // TestTheBrokersTimeIsNotTheChilds: a model may take longer than a child may.
 func TestTheBrokersTimeIsNotTheChilds(t *testing.T) {
 	confined(t)
-	m := &model{answer: func(ctx context.Context, q []byte) ([]byte, error) {
+	const most = 1500 * time.Millisecond
+	m := &model{time: time.Minute, answer: func(ctx context.Context, q []byte) ([]byte, error) {
 		select {
-		case <-time.After(600 * time.Millisecond):
+		case <-time.After(most * 5 / 4):
 			return says(benign)(ctx, q)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}}
-	w := warden(t, Options{Broker: m, Deadline: 400 * time.Millisecond, Workers: 1})
-	for w.Stats().Live == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	w := warden(t, Options{Broker: m, Deadline: most, Workers: 1})
+	ready(w)
 	if r := w.Inspect(bg, one(harmless)); r.Verdict != quarantine.Clear || r.Partial {
 		t.Errorf("%+v", r)
 	}

@@ -130,6 +130,9 @@ func obey(o wire.Order, ins quarantine.Inspector, in *bufio.Reader) {
 	case "slow":
 		time.Sleep(200 * time.Millisecond)
 		say(o.Number, good)
+	case "slower":
+		time.Sleep(2 * time.Second)
+		say(o.Number, good)
 	case "noise":
 		os.Stdout.WriteString("panic: this is no frame of any kind, and it is long enough to be read as one")
 	case "endless":

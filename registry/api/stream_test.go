@@ -122,7 +122,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	r.follow(t, "")
 	r.send(req{method: "GET", path: "/v1/labels/stream"}).want(t, 429, "too_many") // one address has half
 	a.cancel()
-	for range 200 { // the server learns of it in its own time
+	for range 2000 { // the server learns of it in its own time
 		if out := r.tryStream(); out == 200 {
 			return
 		}

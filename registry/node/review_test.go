@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -121,7 +122,7 @@ func toolOf(t *testing.T, n *node.Node, id credentials.ToolID) *registry.Tool {
 func becomes(t *testing.T, n *node.Node, id credentials.ToolID, want labels.Content) {
 	t.Helper()
 	var x *registry.Tool
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if x = toolOf(t, n, id); x.Content == want {
 			return
 		}
@@ -168,7 +169,11 @@ func TestReview(t *testing.T) {
 	for text, want := range map[string]labels.Content{
 		"Adds numbers.": labels.Inspected, "Is SUSPECT of something.": labels.Suspect, "Is HOSTILE to readers.": labels.Violated,
 	} {
+		x.mu.Lock() // neither is done before somebody has looked
+		y.mu.Lock()
 		tool := alice.register(m, strings.ToLower(want.String()), text)
+		y.mu.Unlock()
+		x.mu.Unlock()
 		if tool.Content != labels.Uninspected {
 			t.Errorf("at once: %v", tool.Content)
 		}
@@ -213,10 +218,12 @@ func TestReviewThatIsLate(t *testing.T) {
 	n := serving(t, node.Config{Data: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", Admin: "off"}, node.Options{Inspector: x, Now: now})
 	alice := newRegistrant(t)
 	tool := alice.register(n, "pay", "Pays.")
-	for end := time.Now().Add(5 * time.Second); len(x.names()) == 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-	}
 	alice.register(n, "other", "Something else happens.")
-	time.Sleep(50 * time.Millisecond)
+	for end := time.Now().Add(30 * time.Second); !slices.Contains(x.names(), "other"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("asked about %v", x.names())
+		}
+	} // one after the other: the first has been put back by now
 	if c := toolOf(t, n, tool.Row.Tool).Content; c != labels.Uninspected {
 		t.Errorf("late: %v", c)
 	}

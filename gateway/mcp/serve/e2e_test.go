@@ -157,7 +157,7 @@ func gatewayWithin(t testing.TB, up gateway.Upstream, fresh time.Duration, rules
 		Issuer: "http://127.0.0.1:1", Profile: policy.Personal, Own: gateway.Own{Data: dir}})
 	must(err)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := g.Close(ctx); err != nil {
 			t.Errorf("closing the gateway: %v", err)
@@ -205,7 +205,7 @@ func agentTransport(t testing.TB, way string, g *gateway.Gateway) sdk.Transport 
 		h := NewHandler(g, Options{})
 		srv := httptest.NewServer(h)
 		t.Cleanup(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			defer cancel()
 			if err := h.Drain(ctx); err != nil {
 				t.Errorf("draining: %v", err)
@@ -255,7 +255,7 @@ func TestThroughTheGateway(t *testing.T) {
 				up = processUpstream(t)
 			}
 			g := realGateway(t, up)
-			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			defer cancel()
 			opt := &sdk.ClientSessionOptions{ProtocolVersion: "2026-07-28"}
 			if !c.modern {

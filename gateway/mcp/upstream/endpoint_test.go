@@ -517,7 +517,7 @@ func TestProgressExtends(t *testing.T) {
 			time.Sleep(20 * time.Millisecond) // a server that takes its time
 		}
 	}
-	e := s.endpoint(t, &upstream.EndpointOptions{Bounds: upstream.Bounds{Call: 300 * time.Millisecond, Longest: time.Second, Notifications: 5}})
+	e := s.endpoint(t, &upstream.EndpointOptions{Bounds: upstream.Bounds{Call: 2 * time.Second, Longest: 3 * time.Second, Notifications: 5}})
 	l, _ := connect(t, e, legacy())
 	p, x := exchange(t, "progress", `{"name":"progress","_meta":{"progressToken":"t"}}`)
 	n := 0
