@@ -53,6 +53,16 @@ func (v Value) Text() string {
 	return v.t.doc.TextOf(v.n)
 }
 
+// Written is a string as it stands between its quotes, escapes and all; empty of other
+// values.
+func (v Value) Written() string {
+	if v.Kind() != '"' {
+		return ""
+	}
+	x := &v.t.doc.Nodes[v.n]
+	return v.t.doc.Src[x.At+1 : x.End-1]
+}
+
 // Marked tells of a string whether it may have one of / \ ~ : % or something outside of
 // ASCII; if not, it has none.
 func (v Value) Marked() bool { return v.t != nil && v.t.doc.Nodes[v.n].Marks&flat.MarkText != 0 }

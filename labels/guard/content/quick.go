@@ -12,6 +12,10 @@ import (
 func (j *Judge) worth(v args.Value, r role) bool {
 	switch v.Kind() {
 	case '"':
+		if j.secretsOnly && !v.Marked() && tame(v.Written()) {
+			in, ok := v.Inner()
+			return ok && j.worth(in, r)
+		}
 		t := v.Text()
 		if len(t) >= least && suspicious(t) || j.secretsOnly && variables(t, v.Marked()) && mayPath(v, t) || !j.secretsOnly && (j.places(t, r) || patchy(t)) {
 			return true
