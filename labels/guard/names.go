@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pratique-dev/pratique/internal/lookalike"
@@ -42,39 +43,52 @@ func squash(b []byte, name string) []byte {
 
 // squashed is squash, and what signs the name has.
 func squashed(b []byte, name string) ([]byte, sign) {
-	start, s := len(b), sign(0)
-	for i := 0; i < len(name); i++ {
-		c := name[i]
-		if c >= 0x80 {
-			return squashMore(b[:start], name), oddName
-		}
-		if l := plain[c]; l != 0 {
-			b = append(b, l)
-		} else if c != '_' && odd[c] {
-			s = oddName
+	start := len(b)
+	b = slices.Grow(b, len(name))
+	to := b[start : start+len(name)]
+	n, s := 0, sign(0)
+	for i := range len(name) {
+		x := plain[name[i]]
+		s |= x.sign
+		if to[n] = x.letter; x.letter != 0 {
+			n++
 		}
 	}
-	return b, s
+	if s&beyond != 0 {
+		return squashMore(b[:start], name), oddName
+	}
+	return b[:start+n], s
 }
+
+// beyond is the sign of what is outside of ASCII, while a name is squashed.
+const beyond sign = 1 << 7
 
 // squashMore is squash of names beyond ASCII.
 func squashMore(b []byte, name string) []byte {
 	for _, c := range lookalike.Fold(nil, name) {
-		if c >= 0x80 || plain[c] != 0 {
+		if c >= 0x80 || plain[c].letter != 0 {
 			b = append(b, c)
 		}
 	}
 	return b
 }
 
-// plain is what is left of a character of ASCII; 0: nothing.
-var plain = func() (t [0x80]byte) {
+// plain is what is left of a byte, 0: nothing, and the sign that it is.
+var plain = func() (t [256]struct {
+	letter byte
+	sign   sign
+}) {
 	for c := range t {
+		x := &t[c]
 		switch {
 		case 'A' <= c && c <= 'Z':
-			t[c] = byte(c) + 'a' - 'A'
+			x.letter = byte(c) + 'a' - 'A'
 		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
-			t[c] = byte(c)
+			x.letter = byte(c)
+		case c >= 0x80:
+			x.sign = beyond
+		case odd[c]:
+			x.sign = oddName
 		}
 	}
 	return t

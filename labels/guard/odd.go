@@ -39,6 +39,15 @@ const longestPart = 8
 
 // signsIn are those of a text under a name of kind k.
 func signsIn(v args.Value, k kind) (s sign) {
+	if !v.Marked() { // no colon, no slash and nothing that would be folded into one: no URL
+		if t := v.Written(); t == "" || t[0] > ' ' && t[0] != '-' && t[0] != '\\' {
+			return 0
+		}
+		if beginsWithDash(v.Text()) {
+			return hasDash
+		}
+		return 0
+	}
 	text := v.Text()
 	if text != "" && k&isLoose == 0 && severalURLs(text) {
 		s |= hasURL

@@ -52,7 +52,7 @@ func (w *walker) failIf(wd *word, at args.Value, why string) {
 // plainWord tells whether a name is made of letters, digits, "_" and "-" alone.
 func plainWord(name string) bool {
 	for i := range len(name) {
-		if c := name[i]; c >= 0x80 || plain[c] == 0 && c != '_' && c != '-' {
+		if c := name[i]; c >= 0x80 || plain[c].letter == 0 && c != '_' && c != '-' {
 			return false
 		}
 	}
