@@ -117,12 +117,21 @@ func (g *Gateway) Reload(r Reload) {
 }
 
 // id is a prefix and a ULID.
-func (g *Gateway) id(prefix string) string {
-	u, err := ulid.New(ulid.Timestamp(g.o.Now()), g.o.Random)
+func (g *Gateway) id(prefix string) string { return g.idAt(prefix, g.o.Now()) }
+
+// idAt is id of what began at a time.
+func (g *Gateway) idAt(prefix string, at time.Time) string {
+	u, err := ulid.New(ulid.Timestamp(at), g.o.Random)
 	if err != nil {
 		return prefix + ulid.Make().String() // the source of randomness failed: the default one
 	}
-	return prefix + u.String()
+	var room [48]byte // prefixes are words of ours, of a few bytes
+	b := append(room[:0], prefix...)
+	text := b[len(b) : len(b)+ulid.EncodedSize]
+	if u.MarshalTextTo(text) != nil { // never: it has that size
+		return prefix + u.String()
+	}
+	return string(b[:len(b)+len(text)])
 }
 
 // entropy hands out random bytes that were read ahead: a call wants ten at a time, which

@@ -79,7 +79,7 @@ type recorded struct {
 // agent gets. Each step takes what the step before made; each refusal leaves one
 // entry.
 func (s *Session) pass(ctx context.Context, c *call, p params) mcp.Frame {
-	c.ref = s.g.id("call_")
+	c.ref = s.g.idAt("call_", c.at)
 	may, refused := s.permit(ctx, c, p)
 	if refused != nil {
 		return *refused
