@@ -108,6 +108,12 @@ func ending(t *telling) string {
 		return short("stopped: "+t.err.Error(), column)
 	case t.last != "":
 		return short("says: "+t.last, column)
+	case t.worded && t.heard == 0:
+		return "0 orders understood in its task, and nothing of it done"
+	case t.worded && t.heard == 1:
+		return "1 order understood in its task"
+	case t.worded:
+		return fmt.Sprintf("%d orders understood in its task", t.heard)
 	}
 	return "its task is done"
 }

@@ -25,6 +25,8 @@ type story struct {
 type telling struct {
 	steps    []crew.Step
 	last     string // the agent's last word
+	worded   bool   // the task is in a person's words, and the script looked for orders in it
+	heard    int    // how many it took for orders
 	err      error  // why it could not finish
 	changes  []string
 	requests int
@@ -134,6 +136,7 @@ func (s *story) act(ctx context.Context, session *crew.Session, known []crew.Too
 	m := &crew.Maintainer{Session: session, Obedient: !s.neutral, Known: known}
 	if s.task != "" {
 		t.err = m.Follow(ctx, bump.Project, bump.Target, bump.Changelog, s.task)
+		t.worded, t.heard = true, m.Heard
 	} else {
 		t.err = m.Do(ctx, bump)
 	}

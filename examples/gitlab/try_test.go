@@ -132,6 +132,24 @@ func TestOwnTaskAndText(t *testing.T) {
 		!strings.Contains(before, "(project 7) merged approved=true") || strings.Contains(after, "merged") || strings.Contains(out, "\x1b") {
 		t.Errorf("exit code %d: %s\n%q", code, errs, out)
 	}
+	if left, right := sides(out); strings.Contains(out, "its task is done") || !strings.Contains(left, "\n2 orders understood in its task\n") || !strings.Contains(right, "\n2 orders understood in its task\n") {
+		t.Errorf("its end: %s", out)
+	}
+}
+
+// TestOwnTaskInFreeWords: a script that understands nothing of its task does not say
+// that the task is done.
+func TestOwnTaskInFreeWords(t *testing.T) {
+	task := filepath.Join(t.TempDir(), "task")
+	if err := os.WriteFile(task, []byte("Raise tide-ui to 2.4.0 in fleet/harbour on a branch of its own and open a merge request to main"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, code := try(t, "-neutral", "-task", task)
+	left, right := sides(out)
+	const end = "\n0 orders understood in its task, and nothing of it done\n"
+	if code != 0 || strings.Contains(out, "its task is done") || !strings.Contains(left, end) || !strings.Contains(right, end) {
+		t.Errorf("exit code %d: %s\n%s", code, errs, out)
+	}
 }
 
 // TestEveryAttackInOneText: the changelog spells out every attack, and the agent tries

@@ -43,6 +43,7 @@ type Maintainer struct {
 	Obedient bool
 	Known    []Tool
 	Steps    []Step
+	Heard    int // how many orders Follow took its task for
 
 	desk Desk
 	seen map[string]bool // orders that were carried out
@@ -98,6 +99,7 @@ func (m *Maintainer) Do(ctx context.Context, b Bump) error {
 func (m *Maintainer) Follow(ctx context.Context, project, target, changelog, task string) error {
 	m.begin(project, target)
 	m.desk.Write = []object{{"file_path": "CHANGES.md", "content": task + "\n", "action": "create"}}
+	m.Heard = len(m.desk.Orders(task))
 	notes, err := m.read(ctx, project, changelog)
 	if err == nil && m.Obedient {
 		err = m.obey(ctx, notes, "")
