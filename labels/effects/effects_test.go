@@ -263,6 +263,23 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// What is wrong with one of many tools is said with its line, and without its name.
+func TestBadToolsHaveALine(t *testing.T) {
+	const head = "effects:\r\n  - upstream: a\r\n    tools: {b: read}\r\n  - upstream: secret\r\n    tools:\r\n      x: read\r\n"
+	for text, want := range map[string]string{
+		head + "      secret: reads\n":                             "block 2: line 7: ",
+		head + "      \"secret\": {effect: read, digest: x}\n":     "block 2: line 7: digest is not that of an item",
+		head + "      y: read\n      secret: {digest: x}\n":        "block 2: line 8: ",
+		head + "  - upstream: secret\n    tools:\n      x: read\n": "block 3: line 9: speaks of a tool that an earlier block speaks of",
+		head + "      \"\": read\n":                                "block 2: line 7: a tool's name is empty",
+		"effects:\n- upstream: a\n  tools: {b: secret}\n":          "block 1: line 3: ",
+	} {
+		if _, err := effects.ParseFile([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 func TestBadCatalogues(t *testing.T) {
 	priv, k := newKey(t)
 	other, otherKey := newKey(t)

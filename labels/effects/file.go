@@ -3,8 +3,11 @@ package effects
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+
+	"github.com/goccy/go-yaml/ast"
 
 	"github.com/pratique-dev/pratique/credentials"
 	"github.com/pratique-dev/pratique/internal/origin"
@@ -12,8 +15,8 @@ import (
 	"github.com/pratique-dev/pratique/labels"
 )
 
-// ErrFile is every error of an effects file. Its text names the block and repeats
-// nothing of the file.
+// ErrFile is every error of an effects file. Its text names the block and the line of a
+// tool, and repeats nothing of the file.
 var ErrFile = errors.New("effects file")
 
 // Bounds of an effects file.
@@ -102,9 +105,9 @@ func ParseFile(text []byte) (*File, error) {
 			if b.packaged != "" && o.packaged != "" {
 				return nil, bad("names a second package for one upstream")
 			}
-			for name := range b.tools {
+			for _, name := range slices.Sorted(maps.Keys(b.tools)) {
 				if _, twice := o.tools[name]; twice {
-					return nil, bad("speaks of a tool that an earlier block speaks of")
+					return nil, bad(lineOf(text, i, name) + "speaks of a tool that an earlier block speaks of")
 				}
 			}
 		}
@@ -130,9 +133,9 @@ func parseBlocks(text []byte) ([]block, error) {
 	out := make([]block, 0, len(f.Effects))
 	n := 0
 	for i := range f.Effects {
-		b, err := f.Effects[i].block()
+		b, at, err := f.Effects[i].block()
 		if err != nil {
-			return nil, fmt.Errorf("%w: block %d: %w", ErrFile, i+1, err)
+			return nil, fmt.Errorf("%w: block %d: %s%w", ErrFile, i+1, lineOf(text, i, at), err)
 		}
 		if n += len(b.tools); n > MaxTools {
 			return nil, fmt.Errorf("%w: more than %d tools", ErrFile, MaxTools)
@@ -142,37 +145,70 @@ func parseBlocks(text []byte) ([]block, error) {
 	return out, nil
 }
 
-func (t *blockText) block() (block, error) {
-	b := block{origin: string(t.Origin), upstream: string(t.Upstream), packaged: string(t.Package), tools: make(map[string]said, len(t.Tools))}
+// lineOf is the line of what a block says of a tool, for errors; empty: no such tool.
+// The name itself is not repeated.
+func lineOf(text []byte, block int, tool string) string {
+	text, err := yamltext.Clean(text)
+	if err != nil {
+		return ""
+	}
+	body, err := yamltext.Body(text)
+	if err != nil {
+		return ""
+	}
+	for _, top := range yamltext.Members(body) {
+		list, ok := top.Value.(*ast.SequenceNode)
+		if !ok || block >= len(list.Values) {
+			continue
+		}
+		for _, m := range yamltext.Members(list.Values[block]) {
+			if m.Key != "tools" {
+				continue
+			}
+			for _, t := range yamltext.Members(m.Value) {
+				if t.Key == tool {
+					return fmt.Sprintf("line %d: ", t.Line)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// block reads one block. With an error goes the name of the tool that it is about, if it
+// is about one.
+func (t *blockText) block() (b block, at string, err error) {
+	b = block{origin: string(t.Origin), upstream: string(t.Upstream), packaged: string(t.Package), tools: make(map[string]said, len(t.Tools))}
 	if b.origin != "" {
 		o, err := origin.Parse(b.origin)
 		if err != nil || o.String() != b.origin {
-			return b, errors.New("origin is not in its text form")
+			return b, "", errors.New("origin is not in its text form")
 		}
 	}
 	if len(b.upstream) > 64 {
-		return b, errors.New("upstream is no name of one")
+		return b, "", errors.New("upstream is no name of one")
 	}
 	if b.packaged != "" && !packageForm.MatchString(b.packaged) {
-		return b, errors.New("package is not an ecosystem and a name, such as npm:@scope/name")
+		return b, "", errors.New("package is not an ecosystem and a name, such as npm:@scope/name")
 	}
-	for name, s := range t.Tools {
+	for _, name := range slices.Sorted(maps.Keys(t.Tools)) {
+		s := t.Tools[name]
 		if name == "" || len(name) > maxName {
-			return b, errors.New("a tool's name is empty or too long")
+			return b, name, errors.New("a tool's name is empty or too long")
 		}
 		e, err := labels.ParseEffect(string(s.Effect))
 		if err != nil {
-			return b, err
+			return b, name, err
 		}
 		x := said{effect: e}
 		if s.Digest != "" {
 			if x.digest, err = credentials.ParseDigest(string(s.Digest)); err != nil || x.digest.IsZero() {
-				return b, errors.New("digest is not that of an item")
+				return b, name, errors.New("digest is not that of an item")
 			}
 		}
 		b.tools[name] = x
 	}
-	return b, nil
+	return b, "", nil
 }
 
 // A Line is one thing that a file or a catalogue says.
