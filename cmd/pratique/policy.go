@@ -120,7 +120,11 @@ func (c *call) knownItems() ([]advise.Item, error) {
 		tools, _ := mcp.Get(list.result, "tools")
 		var items []advise.Item
 		for t := range mcp.Elements(tools) {
-			items = append(items, itemNamed("tool", t))
+			it := itemNamed("tool", t)
+			if t.Kind() != '{' || it.Name == "" {
+				return nil, fmt.Errorf("%w: %s: tool %d is no object with a name", errInput, c.str("tools"), len(items)+1)
+			}
+			items = append(items, it)
 		}
 		return items, nil
 	}
