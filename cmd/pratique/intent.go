@@ -98,12 +98,17 @@ type intentOutput struct {
 	Op    string              `json:"op" doc:"intent.seal, intent.narrow"`
 	By    credentials.KeyID   `json:"by" doc:"the operator's key"`
 	Loose bool                `json:"unprotected,omitzero" doc:"that key lies unencrypted, and the seal is recorded as that"`
+
+	Unchanged bool `json:"unchanged,omitzero" doc:"exactly this was sealed already: nothing was signed or recorded, and op and by are of then"`
 }
 
 func (o intentOutput) show(w io.Writer) {
 	what := "sealed"
 	if o.Op == intent.OpNarrow {
 		what = "narrowed"
+	}
+	if o.Unchanged {
+		what = "nothing changed"
 	}
 	pairs(w, what, strings.TrimSpace(o.Name+" "+string(o.Agent)))
 	o.intentView.show(w)

@@ -191,6 +191,10 @@ func (c *call) seal(w *ward, s *runs.Store, b *bearer, p *intent.Plan, items []i
 	if err != nil {
 		return nil, err
 	}
+	if was != nil && i.Digest() == was.Digest() {
+		last := b.bound.Seals[len(b.bound.Seals)-1]
+		return intentOutput{intentView: viewOf(i), Agent: b.id, Name: b.name, Op: last.Op, By: last.By, Loose: last.Loose, Unchanged: true}, nil
+	}
 	if c.terminal && !c.json && !c.is("yes") {
 		checkedIntent{intentView: viewOf(i), Agent: b.word()}.show(c.err)
 		if err := c.sureIfPerson("Seal this?"); err != nil {
