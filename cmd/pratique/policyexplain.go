@@ -67,12 +67,13 @@ type explainedLayer struct {
 }
 
 type explainedRule struct {
-	Name  string   `json:"name"`
-	Verb  string   `json:"verb" doc:"allow, ask, never"`
-	Fires bool     `json:"fires"`
-	Why   string   `json:"why"`
-	Paths []string `json:"paths,omitzero"`
-	Says  string   `json:"says,omitzero" doc:"the rule's own sentence"`
+	Name   string   `json:"name"`
+	Verb   string   `json:"verb" doc:"allow, ask, never"`
+	Shadow bool     `json:"shadow,omitzero" doc:"it only records"`
+	Fires  bool     `json:"fires"`
+	Why    string   `json:"why"`
+	Paths  []string `json:"paths,omitzero"`
+	Says   string   `json:"says,omitzero" doc:"the rule's own sentence"`
 }
 
 type explainedShadow struct {
@@ -93,11 +94,14 @@ func (o explainedOutput) show(w io.Writer) {
 		}
 		fmt.Fprintf(w, "layer %s%s: %s (%s)\n", l.Layer, note, l.Verb, l.Reason)
 		for _, r := range l.Rules {
-			fires := "does not fire"
+			verb, fires := r.Verb, "does not fire"
+			if r.Shadow {
+				verb += ", only records"
+			}
 			if r.Fires {
 				fires = "fires"
 			}
-			fmt.Fprintf(w, "  %s (%s) %s: %s%s\n", r.Name, r.Verb, fires, r.Why, at(r.Paths))
+			fmt.Fprintf(w, "  %s (%s) %s: %s%s\n", r.Name, verb, fires, r.Why, at(r.Paths))
 			if r.Says != "" {
 				fmt.Fprintf(w, "    %s\n", baseline.Visible(r.Says))
 			}
@@ -200,7 +204,7 @@ func explained(call string, x policy.Explanation) explainedOutput {
 	for _, l := range x.Layers {
 		e := explainedLayer{Layer: l.Layer, Shadow: l.Shadow, Verb: l.Decision.Verb().String(), Reason: string(l.Decision.Reason()), Rules: []explainedRule{}}
 		for _, r := range l.Candidates {
-			e.Rules = append(e.Rules, explainedRule{r.Rule.Name, word(r.Rule.Verb), r.Fires, r.Why, r.Paths, r.Rule.Say})
+			e.Rules = append(e.Rules, explainedRule{r.Rule.Name, word(r.Rule.Verb), r.Rule.Shadow, r.Fires, r.Why, r.Paths, r.Rule.Say})
 		}
 		out.Layers = append(out.Layers, e)
 	}

@@ -69,7 +69,9 @@ func Explain(p Policy, f Facts) Explanation {
 		x.Guards = append(x.Guards, j.refuses(s)...)
 	}
 	if l.profile && (f.Profile != Strict || l.intent == nil) {
-		x.Layers = append(x.Layers, LayerSays{Layer: "profile", Decision: profileSays(f.Profile)})
+		if d := profileSays(f.Profile); f.Gate == Cleared || d.verb != Allow { // what is not cleared it does not allow
+			x.Layers = append(x.Layers, LayerSays{Layer: "profile", Decision: d})
+		}
 	}
 	for _, r := range []struct {
 		name  string

@@ -73,6 +73,14 @@ func TestExplain(t *testing.T) {
 	if c := policy.Explain(lone, good()).Layers[0].Candidates[0]; c.Why != policy.WhyNobody {
 		t.Error(c.Why)
 	}
+	none := good()
+	none.Gate = policy.NotShown
+	if x := policy.Explain(policy.Of(nil), none); x.Floor != policy.ReasonNotShown || len(x.Layers) != 0 {
+		t.Errorf("what there is not: %+v", x)
+	}
+	if x := policy.Explain(policy.Of(nil), good()); len(x.Layers) != 1 || x.Layers[0].Layer != "profile" || x.Layers[0].Decision.Verb() != policy.Allow {
+		t.Errorf("what is cleared: %+v", x)
+	}
 	if x := policy.Explain(refuser{}, f); x.Decision.Verb() != policy.Deny || x.Layers != nil {
 		t.Errorf("%+v", x)
 	}
