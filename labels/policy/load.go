@@ -110,7 +110,7 @@ func Load(text []byte) (*Rules, error) {
 	if len(f.Rules) > MaxRules {
 		return nil, fmt.Errorf("%w: more than %d rules", ErrRules, MaxRules)
 	}
-	list, err := readRules(f.Rules)
+	list, err := readRules(text, f.Rules)
 	if err != nil {
 		return nil, err
 	}

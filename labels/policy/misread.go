@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -177,6 +178,29 @@ func ruleAt(n ast.Node, i int) string {
 		}
 	}
 	return fmt.Sprint(i + 1)
+}
+
+// ruleLine is the line where a rule begins, for errors that are found when the text is
+// read already; empty: of a text in one line, as ours are.
+func ruleLine(text []byte, i int) string {
+	tree, err := parser.ParseBytes(text, 0)
+	if err != nil || !bytes.ContainsRune(text, '\n') || len(tree.Docs) == 0 {
+		return ""
+	}
+	for _, m := range membersOf(tree.Docs[0].Body) {
+		list, ok := m.Value.(*ast.SequenceNode)
+		if !ok || keyOf(m) != "rules" || i >= len(list.Values) {
+			continue
+		}
+		n := list.Values[i]
+		if own := membersOf(n); len(own) > 0 {
+			n = own[0].Key
+		}
+		if t := n.GetToken(); t != nil && t.Position != nil {
+			return fmt.Sprintf("line %d: ", t.Position.Line)
+		}
+	}
+	return ""
 }
 
 func membersOf(n ast.Node) []*ast.MappingValueNode {

@@ -53,6 +53,28 @@ func TestMisread(t *testing.T) {
 	}
 }
 
+// TestRuleLine: what is found when the text is read already is said with the line where
+// the rule begins, in whatever way rules are written.
+func TestRuleLine(t *testing.T) {
+	const head = "# a comment\r\ndefault: deny\nrules:\n  - {name: first, allow: [x]}\n\n"
+	for text, want := range map[string]string{
+		head + "  - name: second\n    allow: [y]\n    args: {}\n":                                 "line 6: rule second: args is empty; leave it out",
+		head + "  - name: first\n    allow: [y]\n":                                                "line 6: rule first: the name is taken",
+		head + "  - name: a hidden name\n    allow: [y]\n":                                        "line 6: rule 2: name must be ",
+		head + "  - {name: second, ask: [y], when: 'hidden =='}\n":                                "line 6: rule second: when",
+		head + "  - ask: [y]\n    name: second\n    rate: {over: -1, per: hour}\n":                "line 6: rule second: rate has over",
+		head + "  -\n    name: second\n    allow: [\"hidden*\"]\n":                                "line 7: rule second: patterns are not taken",
+		head + "  - name: second\n    allow: [y]\n    args: {a: {within: []}}\n":                  "line 6: rule second: args: ",
+		"rules: [{name: first, allow: [x]},\n{name: second, allow: []}]\n":                        "line 2: rule second: it names nothing",
+		"{\"rules\":[{\"allow\":[\"x\"],\"name\":\"first\"},{\"allow\":[],\"name\":\"second\"}]}": "policy file: rule second: it names nothing",
+	} {
+		r, err := policy.Load([]byte(text))
+		if r != nil || !errors.Is(err, policy.ErrRules) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%s%v\nwant %s", text, err, want)
+		}
+	}
+}
+
 // TestNoValue: a key without a value is an error wherever it stands, not a condition
 // that asks for nothing: an allow would then be one without conditions.
 func TestNoValue(t *testing.T) {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,23 +13,23 @@ import (
 	"github.com/pratique-dev/pratique/labels/guard"
 )
 
-func readRules(rules []fileRule) ([]rule, error) {
+func readRules(text []byte, rules []fileRule) ([]rule, error) {
 	seen := map[string]bool{}
 	total, nodes := 0, 0
 	known := map[string]*condition{}
 	var list []rule
 	for i, fr := range rules {
 		if !ruleName.MatchString(string(fr.Name)) {
-			return nil, fmt.Errorf("%w: rule %d: name must be 1 to 64 of A-Z a-z 0-9 _ . -", ErrRules, i+1)
+			return nil, fmt.Errorf("%w: %srule %d: name must be 1 to 64 of A-Z a-z 0-9 _ . -", ErrRules, ruleLine(text, i), i+1)
 		}
 		if fr.Name == "default" || seen[string(fr.Name)] {
-			return nil, fmt.Errorf("%w: rule %s: the name is taken", ErrRules, fr.Name)
+			return nil, fmt.Errorf("%w: %srule %s: the name is taken", ErrRules, ruleLine(text, i), fr.Name)
 		}
 		seen[string(fr.Name)] = true
 		was := len(known)
 		r, err := fr.read(known)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %srule %s: %w", ErrRules, ruleLine(text, i), fr.Name, err)
 		}
 		if total += len(r.names); total > maxNames {
 			return nil, fmt.Errorf("%w: more than %d names", ErrRules, maxNames)
@@ -43,30 +44,30 @@ func readRules(rules []fileRule) ([]rule, error) {
 	return list, nil
 }
 
-// read makes one rule.
+// read makes one rule. Its errors do not say which.
 func (fr *fileRule) read(known map[string]*condition) (rule, error) {
 	r := rule{name: string(fr.Name), shadow: fr.Shadow != nil && *fr.Shadow}
 	for _, step := range []func(*rule) string{fr.verb, fr.methods, fr.results, fr.people, fr.selectors, fr.thresholds} {
 		if what := step(&r); what != "" {
-			return rule{}, fmt.Errorf("%w: rule %s: %s", ErrRules, fr.Name, what)
+			return rule{}, errors.New(what)
 		}
 	}
 	var err error
 	if fr.Args != nil {
 		if r.args = fr.Args; len(r.args) == 0 {
-			return rule{}, fmt.Errorf("%w: rule %s: args is empty; leave it out", ErrRules, fr.Name)
+			return rule{}, errors.New("args is empty; leave it out")
 		}
 		if r.set, err = guard.Constrain(fr.Args); err != nil {
-			return rule{}, fmt.Errorf("%w: rule %s: args: %w", ErrRules, fr.Name, err)
+			return rule{}, fmt.Errorf("args: %w", err)
 		}
 	}
 	if fr.When != nil {
 		if r.when, err = once(known, string(*fr.When)); err != nil {
-			return rule{}, fmt.Errorf("%w: rule %s: %w", ErrRules, fr.Name, err)
+			return rule{}, err
 		}
 	}
 	if what := r.wrong(); what != "" {
-		return rule{}, fmt.Errorf("%w: rule %s: %s", ErrRules, fr.Name, what)
+		return rule{}, errors.New(what)
 	}
 	return r, nil
 }
