@@ -82,6 +82,9 @@ func (w *walker) insideText(v args.Value, m *member) (further bool) {
 	default:
 		return false
 	}
+	if m.kind&isProse != 0 && m.kind&(isPath|likePath|isInner) == 0 && !v.Marked() && strings.IndexByte(v.Written(), ' ') >= 0 {
+		return false // no path and not encoded: not decoded for it
+	}
 	t := v.Text()
 	if m.kind&isProse != 0 && len(t) > maxPlain && strings.IndexByte(t, ' ') < 0 && isPatch(w.index.name(m)) {
 		return true // it may be encoded
