@@ -8,6 +8,7 @@ import (
 
 	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/labels/args"
+	guards "github.com/pratique-dev/pratique/labels/guard"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/registry"
 )
@@ -255,8 +256,26 @@ func (s *Session) askers(c *call, outside bool) []*call {
 	return list
 }
 
+// withNew are counts with the places that an answer has values of, or may have. Whether
+// they were known before is not asked: what comes late is new.
+func withNew(n policy.Counts, places []string, answer *args.Tree) policy.Counts {
+	n.New = slices.Clone(n.New)
+	for _, place := range places {
+		if list, sure := guards.Places(answer, place); (len(list) > 0 || !sure) && !slices.Contains(n.New, place) {
+			n.New = append(n.New, place)
+		}
+	}
+	slices.Sort(n.New)
+	return n
+}
+
 // decideAnswer decides a call that is under way with an answer beside it.
-func (s *Session) decideAnswer(c *call, answer *args.Tree) policy.Decision {
+func (s *Session) decideAnswer(c *call, answer *args.Tree) (d policy.Decision) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			d = s.broken(fault)
+		}
+	}()
 	s.mu.Lock()
 	under := c.under
 	s.mu.Unlock()
@@ -267,7 +286,7 @@ func (s *Session) decideAnswer(c *call, answer *args.Tree) policy.Decision {
 	f.Gate, f.Args, f.Beside, f.At = under.item.State, under.p.arguments(), answer, s.g.o.Now()
 	f.Fit = policy.Fits // as it was when the call was let through
 	if c.counts != nil {
-		f.Counts = *c.counts
+		f.Counts = withNew(*c.counts, c.policy().Needs(f).New, answer)
 	}
 	if under.label.Tool() != "" {
 		f.Tier = min(f.Tier, under.label.Tier())

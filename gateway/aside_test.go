@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -10,6 +11,7 @@ import (
 	"github.com/pratique-dev/pratique/gateway/mcp"
 	"github.com/pratique-dev/pratique/labels/policy"
 	"github.com/pratique-dev/pratique/registry"
+	"github.com/pratique-dev/pratique/registry/tallies"
 )
 
 // asideRules let one tool be called for branches of bots.
@@ -142,6 +144,90 @@ func TestAnswersAreJudged(t *testing.T) {
 		if len(out) != 1 || out[0].Reason != c.want {
 			t.Errorf("%s: %+v", c.name, out)
 		}
+	}
+}
+
+// TestAnAnswerIsNew: a value that an answer brings to a place is new to it, whatever stood
+// there when the call was let through.
+func TestAnAnswerIsNew(t *testing.T) {
+	rules, err := policy.Load([]byte("rules:\n- {name: a, allow: [it]}\n- {name: b, never: [it], new: [to]}\n- {name: c, never: [it], rate: {over: 100, per: day}, new: [cc]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for answer, want := range map[string]string{
+		`{"action":"accept","content":{"size":"L"}}`:        "",
+		`{"action":"accept","content":{"to":"evil"}}`:       "rule_never",
+		`{"action":"accept","content":{"to":{"x":"evil"}}}`: "rule_never",
+		`{"action":"accept","content":{"a":[{"to":"x"}]}}`:  "rule_never",
+	} {
+		u := newServer(tool("it"))
+		var got mcp.Frame
+		u.do = func(_ context.Context, _ *wire, x Exchange) (mcp.Frame, error) {
+			got = x.Ask(ctx, mcp.Ask("42", "elicitation/create", jsontext.Value(`{"message":"Who?","requestedSchema":{"type":"object"}}`)))
+			return mcp.Answer(x.Frame.ID, jsontext.Value(`{"content":[]}`)), nil
+		}
+		h := newHouse(t, u, policy.Personal, func(o *Options) { o.Policy, o.Tallies = policy.Of(rules), known{} })
+		p := newPerson()
+		p.reply = func(f mcp.Frame) (mcp.Frame, error) { return mcp.Answer(f.ID, jsontext.Value(answer)), nil }
+		if a := h.shown(newPerson()).Handle(ctx, ask(methodCall, `{"name":"it","arguments":{"to":"ann"}}`), p); reason(a) != "" {
+			t.Fatalf("%s: %s", answer, a.Bytes())
+		}
+		if (got.Shape == mcp.Result) != (want == "") {
+			t.Errorf("%s: %s", answer, got.Bytes())
+		}
+	}
+}
+
+// known are tallies that know every value.
+type known struct{}
+
+func (known) Decide(_ context.Context, _ tallies.Subject, _ tallies.Values, decide func(policy.Counts) bool) error {
+	decide(policy.Counts{Known: true})
+	return nil
+}
+
+// A faulty policy fails in calls as a fault of ours would, once it is armed.
+type faulty struct {
+	policy.Policy
+	armed *atomic.Bool
+}
+
+func (f faulty) Decide(x policy.Facts) policy.Decision {
+	if f.armed.Load() {
+		panic("a fault")
+	}
+	return f.Policy.Decide(x)
+}
+
+// TestAFaultRefusesOneCall: where deciding fails by a fault of ours the call is refused
+// and on record, nothing goes upstream, and the next call is decided.
+func TestAFaultRefusesOneCall(t *testing.T) {
+	u := newServer(tool("it"))
+	var answer mcp.Frame
+	bad := faulty{policy.Of(nil), new(atomic.Bool)}
+	u.do = func(_ context.Context, _ *wire, x Exchange) (mcp.Frame, error) {
+		bad.armed.Store(true)
+		answer = x.Ask(ctx, mcp.Ask("42", "elicitation/create", jsontext.Value(`{"message":"Who?","requestedSchema":{"type":"object"}}`)))
+		bad.armed.Store(false)
+		return mcp.Answer(x.Frame.ID, jsontext.Value(`{"content":[]}`)), nil
+	}
+	h := newHouse(t, u, policy.Personal, func(o *Options) { o.Policy = bad })
+	s := h.shown(newPerson())
+	p := newPerson()
+	p.reply = func(f mcp.Frame) (mcp.Frame, error) {
+		return mcp.Answer(f.ID, jsontext.Value(`{"action":"accept","content":{}}`)), nil
+	}
+	call := ask(methodCall, `{"name":"it","arguments":{}}`)
+	bad.armed.Store(true)
+	if a := s.Handle(ctx, call, p); !strings.Contains(string(a.Bytes()), "Nothing was executed") || u.executed(methodCall, "*") != 0 {
+		t.Errorf("executed %d times: %s", u.executed(methodCall, "*"), a.Bytes())
+	}
+	if e := h.book.of(refusals); len(e) != 1 || e[0].Reason != string(policy.Undecided) || e[0].Rule != "fault" {
+		t.Errorf("on record: %+v", e)
+	}
+	bad.armed.Store(false)
+	if a := s.Handle(ctx, call, p); reason(a) != "" || u.executed(methodCall, "*") != 1 || answer.Shape == mcp.Result {
+		t.Errorf("executed %d times, answered %s: %s", u.executed(methodCall, "*"), answer.Bytes(), a.Bytes())
 	}
 }
 

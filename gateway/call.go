@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -101,7 +102,13 @@ func (s *Session) pass(ctx context.Context, c *call, p params) mcp.Frame {
 
 // permit is the part of the path that reads the arguments: all that is decided on
 // them. They are read once, and not kept beyond it.
-func (s *Session) permit(ctx context.Context, c *call, p params) (permitted, *mcp.Frame) {
+func (s *Session) permit(ctx context.Context, c *call, p params) (may permitted, refusal *mcp.Frame) {
+	defer func() {
+		if fault := recover(); fault != nil { // of ours: it ends this call, not everybody's gateway
+			f := c.refuse(&p, nil, s.broken(fault), "")
+			may, refusal = permitted{}, &f
+		}
+	}()
 	refused := func(f mcp.Frame) (permitted, *mcp.Frame) { return permitted{}, &f }
 	tree, unread := p.read()
 	defer tree.Release()
@@ -124,6 +131,12 @@ func (s *Session) permit(ctx context.Context, c *call, p params) (permitted, *mc
 		return refused(c.refuse(&p, &item, d, ""))
 	}
 	return may, nil
+}
+
+// broken is the decision where deciding failed by a fault of ours.
+func (s *Session) broken(fault any) policy.Decision {
+	s.g.o.Log.Error("a decision failed", "agent", s.who.ID, "fault", fault, "stack", string(debug.Stack()))
+	return policy.Refuse(policy.Undecided, "fault")
 }
 
 // hint is what an agent can do about an item that it cannot name yet.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/goccy/go-yaml"
 
 	"github.com/pratique-dev/pratique/labels"
@@ -373,6 +374,7 @@ func FuzzCheck(f *testing.F) {
 	strict := constrain(f, "branch: {refs: [feat/*]}\npath: {within: src, longest: 100}\na: {one_of: [1, x, [2]]}")
 	lists := constrain(f, "to: {recipients: ['@corp.example']}\nurls: {hosts: [ok.example]}\npaths: {within: [src]}\nargs: {refs: [feat/*]}\nforce: {equals: true}")
 	f.Add(`{"branch":"feat/x","path":"src/a","a":[1,"x"]}`)
+	f.Add(`{"to":"\u200b","source":"\ufe0f","location":[""],"file":"\u0338"}`)
 	f.Add(`{"to":{"a@corp.example":true,"b":{"name":"B"}},"cc":"c@corp.example","urls":"https://ok.example/a,https://ok.example/","paths":"src/a, src/b","args":["git","push","origin","feat/x"],"force":true}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		tr, err := args.Parse([]byte(text))
@@ -392,6 +394,44 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("%s surely holds of lists, and may not", text)
 		}
 	})
+}
+
+// TestNothingIsLeft: texts that are nothing once they are folded, or begin or end so,
+// under every name that a guard knows, alone, in lists and as names of members.
+func TestNothingIsLeft(t *testing.T) {
+	defaults, err := guard.Compile(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"to", "from", "source", "target", "dest", "destination", "location", "input", "output", "root", "path", "file", "dir", "url", "uri", "host", "branch", "ref", "command",
+		"args", "email", "recipients", "content", "text", "patch", "files", "paths", "urls", "encoding", "name", "x", "mode", "action", "actions", "token"}
+	for _, gone := range []string{"", "\u200b", "\ufeff", "\u00ad", "\u2060", "\u0338", "\ufe0f", " ", "\u3000", "\t", "\U000e0001", "\u0301"} {
+		for _, text := range []string{gone, gone + gone, gone + ":", gone + "-", gone + "/", "." + gone, "-" + gone, "a" + gone, gone + "%", "%" + gone, gone + "~", gone + "git"} {
+			for _, name := range names {
+				q := string(quoted(t, text))
+				for _, raw := range []string{`{"` + name + `":` + q + `}`, `{"` + name + `":[` + q + `,` + q + `]}`, `{"` + name + `":{` + q + `:` + q + `}}`, `{"` + name + `":` + string(quoted(t, `{"path":`+q+`}`)) + `}`,
+					`{"` + name + `":` + q + `,"content":` + q + `,"command":"git","args":[` + q + `]}`} {
+					tree, err := args.Parse([]byte(raw))
+					if err != nil { // a name twice
+						continue
+					}
+					for _, tool := range []string{"x", "git_push", "write_file"} {
+						defaults.Check(guard.Call{Tool: tool, Method: "tools/call", Args: tree}) // it does not panic
+					}
+					tree.Release()
+				}
+			}
+		}
+	}
+}
+
+func quoted(t *testing.T, text string) []byte {
+	t.Helper()
+	b, err := jsontext.AppendQuote(nil, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func TestNothingMadeRefuses(t *testing.T) {

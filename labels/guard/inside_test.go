@@ -68,6 +68,7 @@ func TestNotInside(t *testing.T) {
 		`{"path":"docs/.git-notes.md"}`, `{"path":"my.git.md"}`, `{"path":"git/config"}`, `{"path":"src/git~x"}`, `{"path":".gitkeep"}`, `{"path":"x.git"}`, `{"path":"x.git/README.md"}`,
 		`{"path":"app/[id]/.[slug].ts"}`, `{"path":"a.txt","content":"See .git/config\n"}`, `{"url":"https://github.com/a/b.git"}`, `{"path":"https://github.com/a/b.git"}`,
 		`{"repository":"git@github.com:a/b.git"}`, `{"title":"Do not serve .git/config","description":"GET /.git/config answers 200"}`, `{"exclude":[".git","node_modules"]}`,
+		`{"path":"src","excludePatterns":["node_modules","**/.git/**","*.log"]}`, `{"path":"src","exclude":[".git/**","vendor/**"]}`, `{"path":"a.zip","exclude":[".git/*","node_modules/*"]}`,
 		`{"settings":{"files.exclude":{"**/.git":true}}}`, `{"path":"привет/мир.txt"}`, `{"path":"a%20b.txt"}`, `{"patch":"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-.git/config\n+.git/config \n"}`,
 	} {
 		if got := judge(t, &guard.Config{Off: guard.Words{"hosts"}}, "write_file", labels.Write, args); len(got) > 0 {

@@ -35,6 +35,8 @@ func looksLikePath(s string) bool {
 // where a path should; a number below zero is none.
 func startsLikePath(t string) bool {
 	switch {
+	case t == "": // a text of nothing but what folding drops
+		return false
 	case t[0] == '/' || t[0] == '\\' || t[0] == '~' || strings.HasPrefix(t, "./") || strings.HasPrefix(t, `.\`):
 		return true
 	case len(t) == 1:

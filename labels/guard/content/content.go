@@ -83,6 +83,7 @@ type Write struct {
 	value args.Value // of the content, where Pointer is not said
 	seen  bool       // it was not given as a patch, but has the shape of one
 	named bool       // Content is the name of a member
+	among bool       // Path is one of several words, of which Content is another
 }
 
 // A Finding is one thing in a write that the guard refuses. It repeats no value.

@@ -6,10 +6,11 @@ import "github.com/pratique-dev/pratique/labels/args"
 func Patchy(text string) bool { return patchy(text) }
 
 // Places calls f with each path that the arguments of a call would write to, as Writes
-// finds them, those that patches name among them, and with the value that says so.
+// finds them, those that patches name among them, and with the value that says so. Of
+// words in a row, which may be those of a command or a list to leave out, none is one.
 func Places(root args.Value, f func(path string, at args.Value)) {
 	for _, w := range Writes(root) {
-		if w.Path != "" && !w.Patch {
+		if w.Path != "" && !w.Patch && !w.among {
 			f(w.Path, w.value)
 		}
 		if !w.Patch || len(w.Content) > maxText {

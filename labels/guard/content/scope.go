@@ -21,6 +21,7 @@ type scope struct {
 	mode     args.Value
 	action   string
 	paired   args.Value // an array of texts, each with a path of its own
+	words    bool       // paths are among words that may be those of a command
 }
 
 // scope reads what an object says of itself; where it names no path, the one around

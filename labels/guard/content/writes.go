@@ -130,7 +130,7 @@ func (g *gather) words(x args.Value, s *scope) *scope {
 	in := *s
 	for e := x.First(); e.Kind() != 0; e = e.Next() {
 		if t := e.Text(); x.Len() > 1 && fileName(t) && g.j.kindOf(fold(t)) != plain {
-			in.paths = nil
+			in.paths, in.words = nil, true
 			in.path(e)
 		}
 	}
@@ -170,7 +170,7 @@ func (g *gather) put(w Write, s *scope) {
 		if p.value == w.value {
 			continue // the path itself
 		}
-		w.Path = p.path
+		w.Path, w.among = p.path, s.words
 		g.out = append(g.out, w)
 	}
 }
