@@ -103,12 +103,12 @@ func asideParams(p *params, method string) (list []mcp.Member) {
 // completed are the members of what a completion is for, its value under the name of the
 // argument that is completed.
 func completed(argument jsontext.Value) (list []mcp.Member) {
-	arg, named := mcp.GetString(argument, "name")
+	arg, _ := mcp.GetString(argument, "name")
 	for name, v := range mcp.Members(argument) {
-		switch {
-		case name == "name" && named:
+		switch name {
+		case "name":
 			continue // the value stands under it
-		case name == "value":
+		case "value":
 			name = arg
 		}
 		list = append(list, mcp.Member{Name: name, Value: v})

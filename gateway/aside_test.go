@@ -81,7 +81,6 @@ func TestWhatStandsBesideIsJudged(t *testing.T) {
 		{"a completion with more", ask(methodComplete, `{"ref":{"type":"ref/prompt","name":"p","path":"../x"},"argument":{"name":"a","value":"x"}}`), "guard", "frame:/params/ref/path"},
 		{"a completion with more beside the value", ask(methodComplete, `{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"x","path":"../x"}}`), "guard", "frame:/params/argument/path"},
 		{"a completion of a path", complete(`{"name":"path","value":"../../etc/pass"}`, `{}`), "guard", "frame:/params/argument/path"},
-		{"a completion of no name", ask(methodComplete, `{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":{"path":"../x"},"value":"x"}}`), "guard", "frame:/params/argument/name/path"},
 		{"a completion under a path", complete(`{"name":"kind","value":"x"}`, `{"path":"../x","url":"http://169.254.169.254/"}`), "guard", "frame:/params/context/arguments/path"},
 	} {
 		u := newServer(tool("it"))

@@ -218,9 +218,23 @@ func (p *params) member(key string, v jsontext.Value) (err error) {
 		if key == "notifications" {
 			p.filter = v
 		}
+		if key == "argument" && !isArgument(v) {
+			return fmt.Errorf("%w: argument", ErrMember)
+		}
 		p.beside = p.beside || key == "inputResponses"
 	}
 	return err
+}
+
+// isArgument tells whether what a completion is for is a name and a value: texts, of
+// which the value is judged under the name.
+func isArgument(v jsontext.Value) bool {
+	for name, x := range mcp.Members(v) {
+		if (name == "name" || name == "value") && x.Kind() != '"' {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *params) ofMeta(v jsontext.Value) error {

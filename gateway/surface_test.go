@@ -130,11 +130,13 @@ func TestResourcesAndCompletion(t *testing.T) {
 		}
 	}
 	for params, want := range map[string]string{
-		`{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"x"}}`:       "",
-		`{"ref":{"type":"ref/resource","uri":"y:{id}"},"argument":{"name":"id","value":""}}`: "",
-		`{"ref":{"type":"ref/prompt","name":"q"},"argument":{"name":"a","value":"x"}}`:       "not_shown",
-		`{"ref":{"type":"ref/other","name":"p"},"argument":{"name":"a","value":"x"}}`:        "arguments",
-		`{"ref":{"type":"ref/prompt","name":"p","Name":"q"},"argument":{}}`:                  "arguments",
+		`{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"x"}}`:             "",
+		`{"ref":{"type":"ref/resource","uri":"y:{id}"},"argument":{"name":"id","value":""}}`:       "",
+		`{"ref":{"type":"ref/prompt","name":"q"},"argument":{"name":"a","value":"x"}}`:             "not_shown",
+		`{"ref":{"type":"ref/other","name":"p"},"argument":{"name":"a","value":"x"}}`:              "arguments",
+		`{"ref":{"type":"ref/prompt","name":"p","Name":"q"},"argument":{}}`:                        "arguments",
+		`{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":{"path":"../x"}}}`:             "arguments",
+		`{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"path","value":{"a":"../x"}}}`: "arguments",
 		`{"argument":{}}`: "not_shown",
 	} {
 		if a := s.Handle(ctx, ask(methodComplete, params), newPerson()); reason(a) != want && !(want == "not_shown" && reason(a) == "arguments") {
