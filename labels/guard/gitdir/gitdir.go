@@ -209,25 +209,46 @@ func isGit(name []byte) bool {
 	return string(name) == ".git" || bytes.ContainsAny(name, "*?[") && bytes.ContainsAny(name, "git") && matches(name, ".git")
 }
 
-// matches tells whether a shell may complete a pattern to a name.
+// matches tells whether a shell may complete a pattern to a name. It goes back to the
+// last star alone, so that a pattern costs no more than its length times the name's.
 func matches(pattern []byte, name string) bool {
-	if len(pattern) == 0 {
-		return name == ""
-	}
-	switch c := pattern[0]; {
-	case c == '*':
-		return matches(pattern[1:], name) || name != "" && matches(pattern, name[1:])
-	case name == "":
-		return false
-	case c == '[':
-		if end := bytes.IndexByte(pattern[1:], ']'); end > 0 {
-			set := pattern[1 : 1+end]
-			return (bytes.IndexByte(set, name[0]) >= 0 || bytes.ContainsAny(set, "!^-:")) && matches(pattern[end+2:], name[1:])
+	star, taken := -1, 0
+	p, n := 0, 0
+	for n < len(name) {
+		if p < len(pattern) && pattern[p] == '*' {
+			star, taken = p, n
+			p++
+			continue
 		}
-		return false
-	default:
-		return (c == '?' || c == name[0]) && matches(pattern[1:], name[1:])
+		width, ok := one(pattern[p:], name[n])
+		switch {
+		case ok:
+			p, n = p+width, n+1
+		case star >= 0:
+			taken++
+			p, n = star+1, taken
+		default:
+			return false
+		}
 	}
+	return len(bytes.TrimLeft(pattern[p:], "*")) == 0
+}
+
+// one tells whether what a pattern begins with may stand for a character, and how long
+// that is.
+func one(pattern []byte, c byte) (width int, ok bool) {
+	if len(pattern) == 0 {
+		return 0, false
+	}
+	if pattern[0] != '[' {
+		return 1, pattern[0] == '?' || pattern[0] == c
+	}
+	end := bytes.IndexByte(pattern[1:], ']')
+	if end <= 0 {
+		return 0, false
+	}
+	set := pattern[1 : 1+end]
+	return end + 2, bytes.IndexByte(set, c) >= 0 || bytes.ContainsAny(set, "!^-:")
 }
 
 // withoutURL is a text without the URL of a server that it begins with.
