@@ -377,6 +377,34 @@ func TestFirstStartsAtOnce(t *testing.T) {
 	}
 }
 
+// TestStartsAndEndsAtOnce: processes that come and go take over one another's spools,
+// and none takes what another added for damage.
+func TestStartsAndEndsAtOnce(t *testing.T) {
+	const processes, starts = 8, 20
+	data := t.TempDir()
+	o := options()
+	var all sync.WaitGroup
+	for range processes {
+		all.Go(func() {
+			for range starts {
+				l, err := decisions.Open(data, o)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				call(t, l, runs(1), false)
+				if err := l.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if r := clean(t, data); r.Entries() != 2*processes*starts {
+		t.Errorf("%d entries", r.Entries())
+	}
+}
+
 // TestKeysAreNeverDrawnAnew: a folder whose keys are gone does not start, and is
 // not verified as good.
 func TestKeysAreNeverDrawnAnew(t *testing.T) {

@@ -105,7 +105,7 @@ func (l *Log) adoptAll() error {
 		if left != nil && !want {
 			continue // ended in order, and not needed
 		}
-		if err := l.adopt(name, left, want); err != nil && !errors.Is(err, spool.ErrInUse) {
+		if err := l.adopt(name, want); err != nil && !errors.Is(err, spool.ErrInUse) {
 			return err
 		}
 	}
@@ -113,7 +113,7 @@ func (l *Log) adoptAll() error {
 }
 
 // adopt takes a spool that nobody holds: to keep, or only to say what was lost.
-func (l *Log) adopt(name string, left *leftMark, keep bool) error {
+func (l *Log) adopt(name string, keep bool) error {
 	room := l.o.Roll
 	if !keep {
 		room = lostRoom
@@ -122,12 +122,13 @@ func (l *Log) adopt(name string, left *leftMark, keep bool) error {
 	if err != nil {
 		return err
 	}
-	if left != nil && left.Anchor != anchorOf(name, p.spool.Head()) {
-		return errors.Join(fmt.Errorf("%w: %s was left with %d entries and has %d, or others", ErrAnchor, name, left.Size, p.spool.Size()), p.spool.Close())
+	left, err := l.heldLeft(p)
+	if err == nil && left != nil && (!keep || left.Rolled) {
+		return p.spool.Close() // ended in order since it was looked at, and not needed
 	}
-	// The mark goes before anything is written: without it the spool counts as
-	// one whose process died.
-	err = durable.Remove(filepath.Join(spoolDir(l.data, name), leftFile))
+	if err == nil {
+		err = l.claim(p)
+	}
 	if err == nil {
 		err = l.sayLost(p)
 	}
@@ -139,6 +140,23 @@ func (l *Log) adopt(name string, left *leftMark, keep bool) error {
 		return nil
 	}
 	return l.leave(p, true)
+}
+
+// heldLeft is the mark of a spool that this process holds, which is what it says only
+// now: before, another process may have gone on in it and left it with more. ErrAnchor
+// where the spool is not what it was left with.
+func (l *Log) heldLeft(p *part) (*leftMark, error) {
+	left, err := l.readLeft(p.spool.Name())
+	if err == nil && left != nil && left.Anchor != anchorOf(p.spool.Name(), p.spool.Head()) {
+		return nil, fmt.Errorf("%w: %s was left with %d entries and has %d, or others", ErrAnchor, p.spool.Name(), left.Size, p.spool.Size())
+	}
+	return left, err
+}
+
+// claim takes the mark away before anything is written: without it the spool counts as
+// one whose process died.
+func (l *Log) claim(p *part) error {
+	return durable.Remove(filepath.Join(spoolDir(l.data, p.spool.Name()), leftFile))
 }
 
 // fits tells whether a spool is one to continue: one that has a segment's room.

@@ -160,7 +160,17 @@ func (l *Log) begin() (*part, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := l.equip(p); err != nil {
+		if p.spool.Size() > 0 { // it was another's meanwhile, who is gone again
+			if l.name, err = "", p.spool.Close(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		err = l.claim(p)
+		if err == nil {
+			err = l.equip(p)
+		}
+		if err != nil {
 			return nil, errors.Join(err, p.spool.Close())
 		}
 		l.name = ""
