@@ -85,6 +85,10 @@ func (d *desk) last() registry.Entry {
 	return *d.told[len(d.told)-1]
 }
 
+// began is when every intent of these tests was written, so that those of one life end
+// at one second, however long a test takes.
+var began = time.Now()
+
 func wish(t testing.TB, agent credentials.AgentID, launch bool, life string, tools ...string) *intent.Intent {
 	t.Helper()
 	p, err := intent.Parse([]byte("task: a\nexpires: " + life + "\ntools: [" + strings.Join(tools, ", ") + "]\n"))
@@ -95,7 +99,7 @@ func wish(t testing.TB, agent credentials.AgentID, launch bool, life string, too
 	for n, name := range tools {
 		items = append(items, intent.Item{Origin: place, Kind: intent.Tool, Name: name, ID: credentials.ToolID(fmt.Sprintf("tool_01J00000000000000000000%03d", n)), Digest: credentials.Digest{1}})
 	}
-	i, err := p.Seal(agent, launch, items, time.Now())
+	i, err := p.Seal(agent, launch, items, began)
 	if err != nil {
 		t.Fatal(err)
 	}
